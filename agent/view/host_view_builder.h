@@ -1,0 +1,16 @@
+// Builds the HostView of one host from the whole NetworkState: the definition of what a host needs.
+//
+// Pure. Dangling references and resources of kinds that are not forwarded (unbound ports, ports of
+// external networks) are left out, never guessed. Uses no more of the state than the host's scope, so a
+// controller that sends exactly the scope gets the same view.
+#pragma once
+
+#include "agent/state/network_state.h"
+#include "vswitch/host_view.h"
+
+namespace kasane {
+
+// `own` are this host's tunnel addresses as its configuration has them.
+HostView BuildHostView(const NetworkState& state, const HostId& host, const TunnelAddresses& own);
+
+}  // namespace kasane

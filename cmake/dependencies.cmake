@@ -1,0 +1,28 @@
+# Libraries from Debian's packages (deploy/install-deps.sh), and libopenvswitch, which
+# deploy/build-libopenvswitch.sh builds once outside of the build tree.
+
+find_package(PkgConfig REQUIRED)
+find_package(Threads REQUIRED)
+find_package(GTest REQUIRED)
+find_package(fmt REQUIRED)
+find_package(spdlog REQUIRED)
+find_package(CLI11 REQUIRED)
+find_package(nlohmann_json REQUIRED)
+find_package(absl REQUIRED)
+find_package(Protobuf REQUIRED)
+find_package(gRPC REQUIRED)
+pkg_check_modules(YAMLCPP REQUIRED IMPORTED_TARGET yaml-cpp)
+pkg_check_modules(SQLITE3 REQUIRED IMPORTED_TARGET sqlite3)
+pkg_check_modules(LIBNL REQUIRED IMPORTED_TARGET libnl-3.0 libnl-route-3.0)
+
+execute_process(COMMAND ${CMAKE_SOURCE_DIR}/deploy/build-libopenvswitch.sh
+  OUTPUT_VARIABLE OVS_PREFIX OUTPUT_STRIP_TRAILING_WHITESPACE RESULT_VARIABLE OVS_RESULT)
+if(NOT OVS_RESULT EQUAL 0)
+  message(FATAL_ERROR "libopenvswitch could not be built; deploy/install-deps.sh installs what it needs")
+endif()
+
+add_library(openvswitch INTERFACE)
+target_include_directories(openvswitch SYSTEM INTERFACE
+  ${OVS_PREFIX} ${OVS_PREFIX}/include ${OVS_PREFIX}/lib)
+target_link_libraries(openvswitch INTERFACE ${OVS_PREFIX}/lib/.libs/libopenvswitch.a
+  ${OVS_PREFIX}/lib/.libs/libopenvswitchavx512.a ssl crypto unbound rt m atomic Threads::Threads)

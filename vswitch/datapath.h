@@ -1,0 +1,120 @@
+// Datapath: what makes a HostView true on a host. Implementations: ovs (vswitch/ovs/), later bpf. sim
+// (vswitch/sim/) is the reference for what they all must do with a packet.
+//
+// Threads: all methods but Problems() and the dumps are called from the reconcile thread alone. The
+// dumps may be called from any thread. `on_event`, given at construction, is called from the datapath's
+// own thread and must not block; it means "call Facts() again".
+#pragma once
+
+#include <absl/status/statusor.h>
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "vswitch/base/drop_reason.h"
+#include "vswitch/base/ids.h"
+#include "vswitch/base/ip_address.h"
+#include "vswitch/base/mac_address.h"
+#include "vswitch/host_view.h"
+
+namespace kasane {
+
+// Whom an installed entry serves: "why is this flow here" is one look-up.
+enum class OwnerKind : uint8_t { kPipeline = 1, kPort = 2, kNetwork = 3, kRouter = 4, kHost = 5 };
+
+std::string_view Label(OwnerKind kind);  // "pipeline", "port", "network", "router", "host"
+
+struct Owner {
+  OwnerKind kind = OwnerKind::kPipeline;
+  std::string id;  // Of the resource. For the pipeline, empty.
+
+  auto operator<=>(const Owner&) const = default;
+  bool operator==(const Owner&) const = default;
+};
+
+// Something an operator can mend.
+struct Problem {
+  std::string subject;  // "ovs", "bridge br-phy", "port <id>"
+  std::string message;  // What is wrong and what to do.
+
+  bool operator==(const Problem&) const = default;
+};
+
+// An interface of the switch bound to a port of the virtual network.
+struct Attachment {
+  std::string interface;
+  uint32_t ofport = 0;  // Number that the datapath gave it; never 0 here.
+
+  bool operator==(const Attachment&) const = default;
+};
+
+// A peer's VTEP on the underlay.
+struct TunnelState {
+  IpAddress remote;
+  bool ready = false;                      // The next hop is resolved and the datapath knows it.
+  std::optional<IpAddress> next_hop;       // The peer itself, or the underlay's router.
+  std::optional<MacAddress> next_hop_mac;
+  std::string problem;                     // Why it is not ready.
+
+  bool operator==(const TunnelState&) const = default;
+};
+
+// What only the host can tell. A snapshot.
+struct DatapathFacts {
+  bool ready = false;            // The switch is there, has the features needed and holds our bridge.
+  uint64_t session = 0;          // Changes when the switch was restarted: nothing is known to be installed.
+  std::map<PortId, Attachment> attachments;
+  std::map<IpAddress, TunnelState> tunnels;
+  std::vector<Problem> problems;
+
+  bool operator==(const DatapathFacts&) const = default;
+};
+
+struct ApplyResult {
+  size_t added = 0;
+  size_t modified = 0;
+  size_t deleted = 0;
+  size_t installed = 0;                            // Entries after it.
+  std::map<Owner, std::string> failed_owners;      // Left out since the switch refused them, with its reason.
+};
+
+// One entry as the switch holds it.
+struct InstalledEntry {
+  Owner owner;
+  std::string stage;
+  uint32_t table = 0;
+  uint32_t priority = 0;
+  std::string match;
+  std::string actions;
+  uint64_t packets = 0;
+  uint64_t bytes = 0;
+  std::optional<DropReason> drop_reason;
+};
+
+class Datapath {
+ public:
+  virtual ~Datapath() = default;
+
+  virtual std::string Name() const = 0;  // "ovs (netdev)"
+
+  // The present facts. Cheap; any thread.
+  virtual std::shared_ptr<const DatapathFacts> Facts() const = 0;
+
+  // Makes the switch forward as `view` says, in one atomic step, and returns once the switch has
+  // acknowledged. On an error nothing changed, or what is installed is unknown (the switch went away):
+  // then Facts().session changes and the next Apply starts from what the switch really holds.
+  // FAILED_PRECONDITION: the switch is not ready; Facts().problems says why.
+  virtual absl::StatusOr<ApplyResult> Apply(const HostView& view) = 0;
+
+  // Tells which VTEPs must be kept resolved; their state comes back in Facts().tunnels.
+  virtual void WantTunnels(std::vector<IpAddress> remotes) = 0;
+
+  // What the switch holds now, with counters, in table, priority, match order. Any thread.
+  virtual absl::StatusOr<std::vector<InstalledEntry>> Dump() = 0;
+};
+
+}  // namespace kasane

@@ -1,0 +1,141 @@
+// HostView: the forwarding facts of one host, everything resolved. It is what every datapath and the
+// reference implementation consume, and it knows neither protobuf nor gRPC nor OpenFlow.
+//
+// An immutable value, built whole from a NetworkState (agent/view/host_view_builder.h) and then only
+// read, from any thread. All lists are sorted by their ids or keys, so that equal facts compare equal
+// and compile to equal output.
+//
+// What a HostView holds: the networks of this host's ports and, transitively through routers that are
+// up, the networks these reach; never through a router:external network.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "vswitch/base/ids.h"
+#include "vswitch/base/ip_address.h"
+#include "vswitch/base/mac_address.h"
+#include "vswitch/base/vni.h"
+
+namespace kasane {
+
+// At most one VTEP address per family.
+struct TunnelAddresses {
+  std::optional<IpAddress> v4;
+  std::optional<IpAddress> v6;
+
+  bool operator==(const TunnelAddresses&) const = default;
+};
+
+// Another host that shares a network with this one or is reached through a router.
+struct RemoteHost {
+  HostId id;
+  // Where to send to it: of a family that both have, IPv4 first. Absent: none in common, or the host
+  // has not said Hello yet; packets to its ports drop as no_tunnel.
+  std::optional<IpAddress> vtep;
+  // All its addresses: an outer source that is none of these is unknown_vtep.
+  TunnelAddresses addresses;
+
+  bool operator==(const RemoteHost&) const = default;
+};
+
+// A VM port plugged, or to be plugged, on this host.
+struct LocalPort {
+  PortId id;
+  std::string name;
+  NetworkId network;
+  MacAddress mac;
+  std::vector<IpAddress> ips;
+  bool admin_state_up = true;
+  bool port_security_enabled = true;
+
+  bool operator==(const LocalPort&) const = default;
+};
+
+// A VM port on another host.
+struct RemoteEndpoint {
+  PortId id;
+  std::string name;
+  NetworkId network;
+  HostId host;
+  MacAddress mac;
+  std::vector<IpAddress> ips;
+  bool port_security_enabled = true;
+
+  bool operator==(const RemoteEndpoint&) const = default;
+};
+
+struct NetworkView {
+  NetworkId id;
+  std::string name;
+  Vni vni;
+  uint32_t mtu = 1450;  // Bytes of IP packet.
+  bool admin_state_up = true;
+  // Other hosts with a port that is up in this network: the head-end replication list, sorted.
+  std::vector<HostId> flood_hosts;
+
+  bool operator==(const NetworkView&) const = default;
+};
+
+// One interface of a distributed router. IPv4 and IPv6 interfaces on one network may be separate ports
+// with different MACs.
+struct RouterPort {
+  PortId id;
+  NetworkId network;
+  MacAddress mac;
+  std::vector<IpPrefix> addresses;  // Interface address with its subnet's length, host bits kept.
+  IpAddress link_local;             // EUI-64 of `mac`.
+
+  bool operator==(const RouterPort&) const = default;
+};
+
+enum class RouteOrigin : uint8_t { kConnected, kExtra };
+
+struct NextHop {
+  PortId out_port;                   // RouterPort that the packet leaves by.
+  std::optional<IpAddress> gateway;  // Absent: the destination itself is on the link.
+
+  auto operator<=>(const NextHop&) const = default;
+  bool operator==(const NextHop&) const = default;
+};
+
+struct Route {
+  IpPrefix destination;
+  RouteOrigin origin = RouteOrigin::kConnected;
+  std::vector<NextHop> next_hops;  // Sorted, not empty. More than one: ECMP.
+
+  bool operator==(const Route&) const = default;
+};
+
+struct RouterView {
+  RouterId id;
+  std::string name;
+  bool admin_state_up = true;
+  std::vector<RouterPort> ports;  // Sorted by id.
+  std::vector<Route> routes;      // One per destination, sorted: the connected one wins over an extra one.
+
+  bool operator==(const RouterView&) const = default;
+};
+
+struct HostView {
+  HostId host;
+  TunnelAddresses tunnel_addresses;
+  std::map<NetworkId, NetworkView> networks;
+  std::map<PortId, LocalPort> ports;
+  std::map<PortId, RemoteEndpoint> endpoints;
+  std::map<RouterId, RouterView> routers;
+  std::map<HostId, RemoteHost> hosts;  // Never this host.
+
+  bool operator==(const HostView&) const = default;
+};
+
+// Multi-line text for people and tests, stable for equal views.
+std::string ToString(const HostView& view);
+
+// The router port with this id, or nullptr.
+const RouterPort* FindRouterPort(const RouterView& router, const PortId& id);
+
+}  // namespace kasane

@@ -1,0 +1,26 @@
+// The OVS compiler: a HostView and the switch's port numbers become the flows of br-int.
+//
+// Pure and complete: the result is every flow that the bridge must hold, a function of the arguments
+// alone, so that any two runs agree.
+#pragma once
+
+#include <cstdint>
+#include <map>
+
+#include "vswitch/host_view.h"
+#include "vswitch/ovs/flow_table.h"
+
+namespace kasane::ovs {
+
+// OpenFlow port numbers on br-int.
+struct Bindings {
+  std::map<PortId, uint32_t> ports;  // Only plugged ones.
+  uint32_t vxlan_v4 = 0;             // The flow-based VXLAN port over IPv4. 0: none.
+  uint32_t vxlan_v6 = 0;             // The same over IPv6.
+
+  bool operator==(const Bindings&) const = default;
+};
+
+FlowTable Compile(const HostView& view, const Bindings& bindings);
+
+}  // namespace kasane::ovs

@@ -1,0 +1,52 @@
+// Flows as values: what the compiler makes, the plan compares and the channel sends.
+#pragma once
+
+#include <compare>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+
+#include "vswitch/base/drop_reason.h"
+#include "vswitch/datapath.h"
+#include "vswitch/ovs/pipeline.h"
+
+namespace kasane::ovs {
+
+// What makes a flow unique in a switch.
+struct FlowKey {
+  Table table = Table::kInput;
+  uint16_t priority = 0;
+  std::string match;  // ovs-fields(7) text without table and priority, fields in a fixed order.
+
+  auto operator<=>(const FlowKey&) const = default;
+  bool operator==(const FlowKey&) const = default;
+};
+
+struct FlowValue {
+  std::string actions;  // ovs-actions(7) text.
+  Owner owner;
+  std::optional<DropReason> drop;
+
+  bool operator==(const FlowValue&) const = default;
+};
+
+class FlowTable {
+ public:
+  // Adds a flow. Two owners that want the same key: the one that compares lower keeps it, and
+  // conflicts() counts it.
+  void Add(FlowKey key, FlowValue value);
+
+  const std::map<FlowKey, FlowValue>& flows() const { return flows_; }
+  size_t conflicts() const { return conflicts_; }
+
+ private:
+  std::map<FlowKey, FlowValue> flows_;
+  size_t conflicts_ = 0;
+};
+
+// "table=5(l2),priority=100,metadata=0x1,dl_dst=... actions=..." a line each, with the owner: the golden
+// form, for people to review.
+std::string ToString(const FlowTable& table);
+
+}  // namespace kasane::ovs
