@@ -1,0 +1,31 @@
+// Makes a switch hold a FlowTable over one OpenFlow connection, and knows what it holds.
+#pragma once
+
+#include <absl/status/statusor.h>
+
+#include <memory>
+
+#include "vswitch/datapath.h"
+#include "vswitch/ovs/flow_table.h"
+#include "vswitch/ovs/openflow_channel.h"
+#include "vswitch/ovs/plan.h"
+
+namespace kasane::ovs {
+
+class FlowInstaller {
+ public:
+  explicit FlowInstaller(std::unique_ptr<OpenFlowChannel> channel) : channel_(std::move(channel)) {}
+
+  // The first call reads back what the switch holds and repairs only the difference. A bundle that the
+  // switch refuses is sent again without the owner of the refused flow; that owner's installed flows stay
+  // as they are. After an error this object is of no more use: what is installed is unknown.
+  absl::StatusOr<ApplyResult> Apply(const FlowTable& desired);
+
+ private:
+  absl::StatusOr<ApplyResult> Commit(std::vector<FlowChange> changes);
+
+  std::unique_ptr<OpenFlowChannel> channel_;
+  std::optional<InstalledFlows> installed_;  // As acknowledged. Absent: not read back yet.
+};
+
+}  // namespace kasane::ovs

@@ -1,0 +1,25 @@
+// What an operator configures about the OVS datapath.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "vswitch/host_view.h"
+
+namespace kasane::ovs {
+
+struct OvsConfig {
+  std::string run_dir = "/var/run/openvswitch";  // Sockets and pid files of the OVS daemons.
+  std::string ovsdb_remote;                      // "unix:PATH" or "tcp:IP:PORT". Empty: unix:RUN_DIR/db.sock.
+  std::string bridge = "br-int";                 // The integration bridge. All its flows are ours.
+  // "netdev" (userspace), "system" (kernel module), or empty: what the bridge has already, else system
+  // where the kernel has the module, else netdev.
+  std::string datapath_type;
+  TunnelAddresses tunnel_addresses;  // This host's VTEP addresses.
+  uint16_t vxlan_port = 4789;        // UDP port of VXLAN, local and remote.
+
+  std::string Remote() const { return ovsdb_remote.empty() ? "unix:" + run_dir + "/db.sock" : ovsdb_remote; }
+  std::string OpenFlowSocket() const { return run_dir + "/" + bridge + ".mgmt"; }
+};
+
+}  // namespace kasane::ovs

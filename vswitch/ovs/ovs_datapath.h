@@ -1,0 +1,72 @@
+// The Datapath on Open vSwitch: compiles a HostView to flows and keeps br-int equal to them, binds ports
+// by OVSDB's external_ids:iface-id, keeps the VXLAN ports and the neighbours of the VTEPs.
+//
+// Nothing is removed when the object goes: the switch keeps forwarding, and the next process reads back
+// what it finds and repairs only the difference.
+#pragma once
+
+#include <absl/status/statusor.h>
+
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "vswitch/datapath.h"
+#include "vswitch/ovs/compiler.h"
+#include "vswitch/ovs/flow_installer.h"
+#include "vswitch/ovs/openflow_channel.h"
+#include "vswitch/ovs/ovs_config.h"
+#include "vswitch/ovs/switch_state.h"
+#include "vswitch/ovs/tunnel_keeper.h"
+
+namespace kasane::ovs {
+
+class OvsDatapath : public Datapath {
+ public:
+  // The seams to the outside world and to the compiler.
+  struct Parts {
+    std::function<FlowTable(const HostView&, const Bindings&)> compile;
+    std::function<absl::StatusOr<std::unique_ptr<OpenFlowChannel>>()> open_channel;
+    std::unique_ptr<SwitchMonitor> monitor;
+    std::unique_ptr<TunnelKeeper> keeper;
+  };
+
+  // On the real switch. An error only if this process cannot get its sockets; a switch that is missing is
+  // a Problem in Facts() and heals by itself. Call it after the process has set its signal handlers.
+  static absl::StatusOr<std::unique_ptr<Datapath>> Create(const OvsConfig& config,
+                                                          std::function<void()> on_event);
+
+  // Starts the monitor and the keeper of `parts`.
+  OvsDatapath(Parts parts, std::function<void()> on_event);
+  ~OvsDatapath() override;
+  OvsDatapath(const OvsDatapath&) = delete;
+  OvsDatapath& operator=(const OvsDatapath&) = delete;
+
+  std::string Name() const override;
+  std::shared_ptr<const DatapathFacts> Facts() const override;
+  absl::StatusOr<ApplyResult> Apply(const HostView& view) override;
+  void WantTunnels(std::vector<IpAddress> remotes) override;
+  absl::StatusOr<std::vector<InstalledEntry>> Dump() override;
+
+ private:
+  using Owners = std::unordered_map<uint64_t, Owner>;  // By cookie.
+
+  void Publish();
+  absl::Status Connect(uint64_t session);
+
+  Parts parts_;
+  std::function<void()> on_event_;
+
+  mutable std::mutex mutex_;  // Guards facts_ and owners_.
+  std::shared_ptr<const DatapathFacts> facts_;
+  std::shared_ptr<const Owners> owners_;
+
+  // Of the reconcile thread alone.
+  std::unique_ptr<FlowInstaller> installer_;
+  uint64_t installer_session_ = 0;
+};
+
+}  // namespace kasane::ovs
