@@ -27,8 +27,8 @@ enum class Kind : uint8_t { kHost = 1, kNetwork, kSubnet, kPort, kRouter, kFloat
 inline constexpr Kind kAllKinds[] = {Kind::kHost,   Kind::kNetwork,    Kind::kSubnet,       Kind::kPort,
                                      Kind::kRouter, Kind::kFloatingIp, Kind::kSecurityGroup};
 
-std::string_view Label(Kind kind);   // "port"
-std::string_view Plural(Kind kind);  // "ports": the section of a resource file
+std::string_view Label(Kind kind);                        // "port"
+std::string_view Plural(Kind kind);                       // "ports": the section of a resource file
 std::optional<Kind> KindFromText(std::string_view text);  // Either form, '-' and '_' alike.
 
 struct ResourceKey {
@@ -66,10 +66,10 @@ struct Network {
   std::string name;
   std::string project_id;
   bool admin_state_up = true;
-  uint32_t mtu = 1450;      // Bytes of IP packet.
+  uint32_t mtu = 1450;  // Bytes of IP packet.
   NetworkType type = NetworkType::kVxlan;
-  std::optional<Vni> vni;   // Present exactly for vxlan.
-  uint32_t vlan = 0;        // For vlan.
+  std::optional<Vni> vni;  // Present exactly for vxlan.
+  uint32_t vlan = 0;       // For vlan.
   bool external = false;
   bool shared = false;
   bool port_security_enabled = true;
