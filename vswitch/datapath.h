@@ -55,18 +55,18 @@ struct Attachment {
 // A peer's VTEP on the underlay.
 struct TunnelState {
   IpAddress remote;
-  bool ready = false;                      // The next hop is resolved and the datapath knows it.
-  std::optional<IpAddress> next_hop;       // The peer itself, or the underlay's router.
+  bool ready = false;                 // The next hop is resolved and the datapath knows it.
+  std::optional<IpAddress> next_hop;  // The peer itself, or the underlay's router.
   std::optional<MacAddress> next_hop_mac;
-  std::string problem;                     // Why it is not ready.
+  std::string problem;  // Why it is not ready.
 
   bool operator==(const TunnelState&) const = default;
 };
 
 // What only the host can tell. A snapshot.
 struct DatapathFacts {
-  bool ready = false;            // The switch is there, has the features needed and holds our bridge.
-  uint64_t session = 0;          // Changes when the switch was restarted: nothing is known to be installed.
+  bool ready = false;    // The switch is there, has the features needed and holds our bridge.
+  uint64_t session = 0;  // Changes when the switch was restarted: nothing is known to be installed.
   std::map<PortId, Attachment> attachments;
   std::map<IpAddress, TunnelState> tunnels;
   std::vector<Problem> problems;
@@ -78,8 +78,8 @@ struct ApplyResult {
   size_t added = 0;
   size_t modified = 0;
   size_t deleted = 0;
-  size_t installed = 0;                            // Entries after it.
-  std::map<Owner, std::string> failed_owners;      // Left out since the switch refused them, with its reason.
+  size_t installed = 0;                        // Entries after it.
+  std::map<Owner, std::string> failed_owners;  // Left out since the switch refused them, with its reason.
 };
 
 // One entry as the switch holds it.

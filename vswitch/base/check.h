@@ -5,10 +5,10 @@
 #include <cstdio>
 #include <cstdlib>
 
-#define KASANE_CHECK(condition)                                                             \
-  do {                                                                                      \
-    if (!(condition)) {                                                                     \
+#define KASANE_CHECK(condition)                                                              \
+  do {                                                                                       \
+    if (!(condition)) {                                                                      \
       std::fprintf(stderr, "%s:%d: invariant broken: %s\n", __FILE__, __LINE__, #condition); \
-      std::abort();                                                                         \
-    }                                                                                       \
+      std::abort();                                                                          \
+    }                                                                                        \
   } while (false)

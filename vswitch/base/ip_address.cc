@@ -74,8 +74,8 @@ IpAddress IpAddress::V6(std::span<const uint8_t, 16> wire) {
 IpAddress IpAddress::LinkLocal(const MacAddress& mac) {
   const auto& m = mac.bytes();
   const std::array<uint8_t, 16> bytes = {
-      0xfe, 0x80, 0,    0,    0,    0,    0,    0,
-      static_cast<uint8_t>(m[0] ^ 0x02), m[1], m[2], 0xff, 0xfe, m[3], m[4], m[5]};
+      0xfe, 0x80, 0,    0,    0,    0,    0,   0, static_cast<uint8_t>(m[0] ^ 0x02),
+      m[1], m[2], 0xff, 0xfe, m[3], m[4], m[5]};
   return V6(bytes);
 }
 

@@ -41,8 +41,8 @@ class IpAddress {
 
   bool IsUnspecified() const;  // 0.0.0.0 or ::
   bool IsLoopback() const;
-  bool IsMulticast() const;    // 224.0.0.0/4 or ff00::/8
-  bool IsLinkLocal() const;    // 169.254.0.0/16 or fe80::/10
+  bool IsMulticast() const;      // 224.0.0.0/4 or ff00::/8
+  bool IsLinkLocal() const;      // 169.254.0.0/16 or fe80::/10
   std::string ToString() const;  // RFC 5952.
 
   auto operator<=>(const IpAddress&) const = default;  // All of IPv4 before all of IPv6.

@@ -42,8 +42,8 @@ inline std::string Message(const absl::Status& status) { return std::string(Std(
 #define KASANE_CONCAT_INNER(a, b) a##b
 #define KASANE_CONCAT(a, b) KASANE_CONCAT_INNER(a, b)
 
-#define RETURN_IF_ERROR(expression)                      \
-  do {                                                   \
+#define RETURN_IF_ERROR(expression)                                         \
+  do {                                                                      \
     if (absl::Status status_ = (expression); !status_.ok()) return status_; \
   } while (false)
 

@@ -1,0 +1,21 @@
+// The routers' part of the OVS compiler: entry, routes and neighbours. Used by compiler.cc only.
+#pragma once
+
+#include "vswitch/host_view.h"
+#include "vswitch/ovs/flow_table.h"
+
+namespace kasane::ovs {
+
+// A packet passes at most this many routers on one host; the next one drops it as router_loop.
+inline constexpr int kMaxRouterHops = 8;
+
+// What holds for all routers: hop count, TTL, what is never routed.
+void CompileRouterPipeline(FlowTable& out);
+
+// One router: its MACs, its own addresses, its routes.
+void CompileRouter(const HostView& view, const RouterView& router, FlowTable& out);
+
+// (network, next hop) to MAC, for every network with a router.
+void CompileNeighbours(const HostView& view, FlowTable& out);
+
+}  // namespace kasane::ovs

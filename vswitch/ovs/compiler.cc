@@ -1,0 +1,229 @@
+#include "vswitch/ovs/compiler.h"
+
+#include <fmt/format.h>
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "vswitch/ovs/actions.h"
+#include "vswitch/ovs/compile_router.h"
+
+namespace kasane::ovs {
+namespace {
+
+const Owner kPipelineOwner;
+
+bool NetworkUp(const HostView& view, const NetworkId& id) { return view.networks.at(id).admin_state_up; }
+
+// What holds for every host: the hygiene of VMs' frames, the ends of the tables, and the ways between.
+void CompilePipeline(const Bindings& bindings, FlowTable& out) {
+  AddDrop(out, Table::kInput, 0, "", kPipelineOwner, DropReason::kUnknownPort);
+  for (const uint32_t port : {bindings.vxlan_v4, bindings.vxlan_v6}) {
+    if (port == 0) continue;
+    AddDrop(out, Table::kInput, 80, fmt::format("in_port={}", port), kPipelineOwner, DropReason::kUnknownVtep);
+  }
+  AddDrop(out, Table::kHygiene, 100, "vlan_tci=0x1000/0x1000", kPipelineOwner, DropReason::kVlanTagged);
+  AddDrop(out, Table::kHygiene, 90, "dl_dst=01:80:c2:00:00:00/ff:ff:ff:ff:ff:f0", kPipelineOwner,
+          DropReason::kReservedMulticast);
+  AddDrop(out, Table::kHygiene, 80, "dl_src=01:00:00:00:00:00/01:00:00:00:00:00", kPipelineOwner,
+          DropReason::kMulticastSource);
+  Add(out, Table::kHygiene, 0, "", Goto(Table::kArp), kPipelineOwner);
+  Add(out, Table::kArp, 0, "", Goto(Table::kNd), kPipelineOwner);
+  // Duplicate address detection (source ::) carries no link-layer option that an answer could be made of:
+  // it goes to the owner, who defends the address itself.
+  Add(out, Table::kNd, 120, "icmp6,icmp_type=135,icmp_code=0,ipv6_src=::", Goto(Table::kL2), kPipelineOwner);
+  Add(out, Table::kNd, 0, "", Goto(Table::kL2), kPipelineOwner);
+  AddDrop(out, Table::kL2, 0, "", kPipelineOwner, DropReason::kUnknownMac);
+  AddDrop(out, Table::kTunnel, 0, "", kPipelineOwner, DropReason::kUnknownVni);
+  AddDrop(out, Table::kTunnelL2, 0, "", kPipelineOwner, DropReason::kNotLocal);
+  CompileRouterPipeline(out);
+}
+
+// An address that this host answers for, and who must not be answered.
+struct AnsweredAddress {
+  Vni vni;
+  IpAddress ip;
+  MacAddress mac;
+  bool router = false;
+  bool anycast = false;     // Subnet-router anycast (RFC 4291, 2.6.1): advertised without Override.
+  uint32_t owner_port = 0;  // Switch port of the owner, when it is local. 0: not.
+};
+
+void CompileArpAnswer(const AnsweredAddress& a, const Owner& owner, FlowTable& out) {
+  const std::string request = fmt::format("arp,metadata={:#x},arp_op=1,arp_tpa={}", a.vni.value(), a.ip);
+  Add(out, Table::kArp, 100, request,
+      fmt::format("move:NXM_OF_ETH_SRC[]->NXM_OF_ETH_DST[],set_field:{0}->eth_src,set_field:2->arp_op,"
+                  "move:NXM_NX_ARP_SHA[]->NXM_NX_ARP_THA[],set_field:{0}->arp_sha,"
+                  "move:NXM_OF_ARP_SPA[]->NXM_OF_ARP_TPA[],set_field:{1}->arp_spa,in_port",
+                  a.mac, a.ip),
+      owner);
+  if (a.owner_port != 0) {
+    Add(out, Table::kArp, 110, fmt::format("{},in_port={}", request, a.owner_port), Goto(Table::kL2), owner);
+  }
+}
+
+// RFC 4861, 4.4: Router, Solicited and Override in the top bits of the reserved word.
+uint32_t AdvertisementFlags(const AnsweredAddress& a) {
+  constexpr uint32_t kRouterFlag = 0x80000000;
+  constexpr uint32_t kSolicited = 0x40000000;
+  constexpr uint32_t kOverride = 0x20000000;
+  return (a.router ? kRouterFlag : 0) | kSolicited | (a.anycast ? 0 : kOverride);
+}
+
+// The solicitation is turned into the advertisement in place, in two tables: the fields of an
+// advertisement can be set only where the flow matches on one.
+void CompileNdAnswer(const AnsweredAddress& a, const Owner& owner, FlowTable& out) {
+  const std::string target = fmt::format("metadata={:#x},nd_target={}", a.vni.value(), a.ip);
+  const std::string solicit = fmt::format("icmp6,icmp_type=135,icmp_code=0,nw_ttl=255,{}", target);
+  Add(out, Table::kNd, 100, solicit,
+      fmt::format("set_field:{:#x}->nd_reserved,set_field:2->nd_options_type,set_field:136->icmpv6_type,{}",
+                  AdvertisementFlags(a), Goto(Table::kNdReply)),
+      owner);
+  Add(out, Table::kNdReply, 100, fmt::format("icmp6,icmp_type=136,icmp_code=0,{}", target),
+      fmt::format(
+          "move:NXM_OF_ETH_SRC[]->NXM_OF_ETH_DST[],set_field:{0}->eth_src,"
+          "move:NXM_NX_IPV6_SRC[]->NXM_NX_IPV6_DST[],set_field:{1}->ipv6_src,set_field:{0}->nd_tll,in_port",
+          a.mac, a.ip),
+      owner);
+  if (a.owner_port != 0) {
+    Add(out, Table::kNd, 110, fmt::format("{},in_port={}", solicit, a.owner_port), Goto(Table::kL2), owner);
+  }
+}
+
+void CompileAnswer(const AnsweredAddress& address, const Owner& owner, FlowTable& out) {
+  if (address.ip.is_v4()) {
+    CompileArpAnswer(address, owner, out);
+  } else {
+    CompileNdAnswer(address, owner, out);
+  }
+}
+
+std::string Destination(Vni vni, const MacAddress& mac) {
+  return fmt::format("metadata={:#x},dl_dst={}", vni.value(), mac);
+}
+
+void CompileLocalPort(const HostView& view, const LocalPort& port, uint32_t ofport, FlowTable& out) {
+  const Owner owner{OwnerKind::kPort, port.id.str()};
+  const std::string from = fmt::format("in_port={}", ofport);
+  if (!port.admin_state_up || !NetworkUp(view, port.network)) {
+    AddDrop(out, Table::kInput, 100, from, owner, DropReason::kAdminDown);
+    return;
+  }
+  const Vni vni = view.networks.at(port.network).vni;
+  Add(out, Table::kInput, 100, from, SetMetadata(vni) + Goto(Table::kHygiene), owner);
+  const std::string deliver =
+      fmt::format("set_field:{:#x}->{},{}", ofport, reg::kOutPort, Goto(Table::kDeliver));
+  Add(out, Table::kL2, 100, Destination(vni, port.mac), deliver, owner);
+  Add(out, Table::kTunnelL2, 100, Destination(vni, port.mac), deliver, owner);
+  Add(out, Table::kDeliver, 100, fmt::format("{}={:#x}", reg::kOutPort, ofport),
+      fmt::format("output:{}", ofport), owner);
+  for (const IpAddress& ip : port.ips) CompileAnswer({vni, ip, port.mac, false, false, ofport}, owner, out);
+}
+
+// Empty: the host cannot be reached through a tunnel.
+std::string ToTunnel(const HostView& view, const HostId& id, const Bindings& bindings) {
+  const auto host = view.hosts.find(id);
+  if (host == view.hosts.end() || !host->second.vtep) return "";
+  const IpAddress& vtep = *host->second.vtep;
+  const uint32_t port = vtep.is_v4() ? bindings.vxlan_v4 : bindings.vxlan_v6;
+  if (port == 0) return "";
+  return fmt::format("set_field:{}->{},output:{}", vtep, vtep.is_v4() ? "tun_dst" : "tun_ipv6_dst", port);
+}
+
+std::string SetTunnelId(Vni vni) { return fmt::format("set_field:{:#x}->tun_id,", vni.value()); }
+
+void CompileEndpoint(const HostView& view, const RemoteEndpoint& endpoint, const Bindings& bindings,
+                     FlowTable& out) {
+  const Owner owner{OwnerKind::kPort, endpoint.id.str()};
+  if (!NetworkUp(view, endpoint.network)) return;
+  const Vni vni = view.networks.at(endpoint.network).vni;
+  const std::string tunnel = ToTunnel(view, endpoint.host, bindings);
+  if (tunnel.empty()) {
+    AddDrop(out, Table::kL2, 100, Destination(vni, endpoint.mac), owner, DropReason::kNoTunnel);
+  } else {
+    Add(out, Table::kL2, 100, Destination(vni, endpoint.mac), SetTunnelId(vni) + tunnel, owner);
+  }
+  for (const IpAddress& ip : endpoint.ips) CompileAnswer({vni, ip, endpoint.mac, false, false, 0}, owner, out);
+}
+
+// Head-end replication: a copy to each VTEP of the network, and to the local ports.
+void CompileNetwork(const HostView& view, const NetworkView& network, const Bindings& bindings,
+                    FlowTable& out) {
+  const Owner owner{OwnerKind::kNetwork, network.id.str()};
+  if (!network.admin_state_up) {
+    AddDrop(out, Table::kTunnel, 100, fmt::format("tun_id={:#x}", network.vni.value()), owner,
+            DropReason::kAdminDown);
+    return;
+  }
+  const std::string here = fmt::format("metadata={:#x}", network.vni.value());
+  const std::string group = here + ",dl_dst=01:00:00:00:00:00/01:00:00:00:00:00";
+  std::string replicate;
+  for (const HostId& host : network.flood_hosts) {
+    const std::string tunnel = ToTunnel(view, host, bindings);
+    if (!tunnel.empty()) replicate += tunnel + ",";
+  }
+  if (!replicate.empty()) replicate = SetTunnelId(network.vni) + replicate;
+  Add(out, Table::kL2, 50, group, replicate + Goto(Table::kFloodLocal), owner);
+  Add(out, Table::kTunnel, 100, fmt::format("tun_id={:#x}", network.vni.value()),
+      SetMetadata(network.vni) + Goto(Table::kTunnelL2), owner);
+  Add(out, Table::kTunnelL2, 50, group, Goto(Table::kFloodLocal), owner);
+
+  std::string copies;
+  for (const auto& [id, port] : view.ports) {
+    const auto ofport = bindings.ports.find(id);
+    if (port.network != network.id || !port.admin_state_up || ofport == bindings.ports.end()) continue;
+    copies += fmt::format("{}set_field:{:#x}->{},resubmit(,{})", copies.empty() ? "" : ",", ofport->second,
+                          reg::kOutPort, static_cast<int>(Table::kDeliver));
+  }
+  if (!copies.empty()) Add(out, Table::kFloodLocal, 100, here, copies, owner);
+}
+
+// Only the tunnel addresses of known hosts are let in.
+void CompileHost(const RemoteHost& host, const Bindings& bindings, FlowTable& out) {
+  const Owner owner{OwnerKind::kHost, host.id.str()};
+  const auto admit = [&](const std::optional<IpAddress>& address, uint32_t port, const char* field) {
+    if (!address || port == 0) return;
+    Add(out, Table::kInput, 100, fmt::format("in_port={},{}={}", port, field, *address), Goto(Table::kTunnel),
+        owner);
+  };
+  admit(host.addresses.v4, bindings.vxlan_v4, "tun_src");
+  admit(host.addresses.v6, bindings.vxlan_v6, "tun_ipv6_src");
+}
+
+// ARP and ND for a router's own addresses; the rest of a router is in compile_router.cc.
+void CompileRouterAnswers(const HostView& view, const RouterView& router, FlowTable& out) {
+  if (!router.admin_state_up) return;
+  const Owner owner{OwnerKind::kRouter, router.id.str()};
+  for (const RouterPort& port : router.ports) {
+    if (!NetworkUp(view, port.network)) continue;
+    const Vni vni = view.networks.at(port.network).vni;
+    CompileAnswer({vni, port.link_local, port.mac, true, false, 0}, owner, out);
+    for (const IpPrefix& address : port.addresses) {
+      const bool anycast = address.length() < 127 && address.address() == address.Network().address();
+      CompileAnswer({vni, address.address(), port.mac, true, anycast, 0}, owner, out);
+    }
+  }
+}
+
+}  // namespace
+
+FlowTable Compile(const HostView& view, const Bindings& bindings) {
+  FlowTable out;
+  CompilePipeline(bindings, out);
+  for (const auto& [id, port] : view.ports) {
+    const auto ofport = bindings.ports.find(id);
+    if (ofport != bindings.ports.end()) CompileLocalPort(view, port, ofport->second, out);
+  }
+  for (const auto& [id, endpoint] : view.endpoints) CompileEndpoint(view, endpoint, bindings, out);
+  for (const auto& [id, network] : view.networks) CompileNetwork(view, network, bindings, out);
+  for (const auto& [id, host] : view.hosts) CompileHost(host, bindings, out);
+  for (const auto& [id, router] : view.routers) {
+    CompileRouterAnswers(view, router, out);
+    CompileRouter(view, router, out);
+  }
+  CompileNeighbours(view, out);
+  return out;
+}
+
+}  // namespace kasane::ovs

@@ -1,0 +1,104 @@
+// A frame with its headers found: what sim reads and rewrites. Rewriting keeps checksums right by the
+// incremental update of RFC 1624, as a switch does, so that bytes agree with the datapaths.
+//
+// Parsing never reads beyond the frame. A header that is truncated or contradicts itself is not there:
+// its has_... is false and `malformed` is set. Multi-byte values are in host order.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "vswitch/base/ip_address.h"
+#include "vswitch/base/mac_address.h"
+
+namespace kasane::sim {
+
+inline constexpr uint16_t kEtherIpv4 = 0x0800;
+inline constexpr uint16_t kEtherArp = 0x0806;
+inline constexpr uint16_t kEtherVlan = 0x8100;
+inline constexpr uint16_t kEtherQinq = 0x88a8;
+inline constexpr uint16_t kEtherIpv6 = 0x86dd;
+
+inline constexpr uint8_t kProtoIcmp = 1;
+inline constexpr uint8_t kProtoIcmpv6 = 58;
+
+class Packet {
+ public:
+  explicit Packet(std::vector<uint8_t> frame);
+
+  const std::vector<uint8_t>& frame() const { return frame_; }
+  bool malformed() const { return malformed_; }
+
+  // Ethernet. A frame shorter than its header has no Ethernet fields at all.
+  bool has_ethernet() const { return frame_.size() >= 14; }
+  MacAddress eth_dst() const { return Mac(0); }
+  MacAddress eth_src() const { return Mac(6); }
+  uint16_t eth_type() const { return U16(12); }
+  bool vlan_tagged() const { return eth_type() == kEtherVlan || eth_type() == kEtherQinq; }
+  void set_eth_dst(const MacAddress& mac) { SetMac(0, mac); }
+  void set_eth_src(const MacAddress& mac) { SetMac(6, mac); }
+
+  // ARP for IPv4 over Ethernet (RFC 826).
+  bool has_arp() const { return arp_; }
+  uint16_t arp_op() const { return U16(20); }
+  IpAddress arp_spa() const { return Ip4(28); }
+  IpAddress arp_tpa() const { return Ip4(38); }
+  // Turns a request into the reply that says `mac` has the address asked for.
+  void MakeArpReply(const MacAddress& mac);
+
+  // IPv4 and IPv6.
+  bool has_ip() const { return ip_.has_value(); }
+  bool is_v4() const { return ip_ == IpFamily::kV4; }
+  IpAddress ip_src() const;
+  IpAddress ip_dst() const;
+  uint8_t ttl() const { return frame_[is_v4() ? 22 : 21]; }
+  uint8_t ip_proto() const { return proto_; }  // For IPv6: behind the extension headers.
+  bool fragment() const { return fragment_; }
+  void set_ip_src(const IpAddress& ip) { SetIp(is_v4() ? 26 : 22, ip); }
+  void set_ip_dst(const IpAddress& ip) { SetIp(is_v4() ? 30 : 38, ip); }
+  void set_ttl(uint8_t ttl);
+
+  // ICMP or ICMPv6 header in an unfragmented packet or first fragment.
+  bool has_icmp() const { return l4_ != 0 && (proto_ == kProtoIcmp || proto_ == kProtoIcmpv6); }
+  uint8_t icmp_type() const { return frame_[l4_]; }
+  uint8_t icmp_code() const { return frame_[l4_ + 1]; }
+  void set_icmp_type(uint8_t type);
+
+  // Neighbour solicitation (RFC 4861, 4.3).
+  bool has_neighbour_solicitation() const;
+  IpAddress nd_target() const;
+  // Turns a solicitation into the advertisement that says `mac` has the target; `flags` are the top 32
+  // bits (R, S, O) in host order. A source link-layer option becomes the target's; without one, there is none.
+  void MakeNeighbourAdvertisement(const MacAddress& mac, uint32_t flags);
+
+  // One line for people: "icmp 10.0.0.1 > 10.0.0.2 type 8 code 0 ttl 64".
+  std::string Summary() const;
+
+ private:
+  MacAddress Mac(size_t at) const;
+  uint16_t U16(size_t at) const { return static_cast<uint16_t>(frame_[at] << 8 | frame_[at + 1]); }
+  IpAddress Ip4(size_t at) const;
+  void SetMac(size_t at, const MacAddress& mac);
+  // Overwrites `at` with `bytes` and updates the checksum at `sum`, if there is one there.
+  void SetSummed(size_t at, std::span<const uint8_t> bytes, size_t sum);
+  void SetIp(size_t at, const IpAddress& ip);
+  size_t L4Checksum() const;  // Offset, or 0: none that covers the addresses.
+  void ParseArp();
+  void ParseIpv4();
+  void ParseIpv6();
+  void FindL4(size_t at, size_t end);
+
+  std::vector<uint8_t> frame_;
+  bool malformed_ = false;
+  bool arp_ = false;
+  bool fragment_ = false;
+  std::optional<IpFamily> ip_;
+  uint8_t proto_ = 0;
+  size_t l4_ = 0;      // Offset of the transport header; 0: none.
+  size_t l4_end_ = 0;  // End of the IP packet.
+};
+
+}  // namespace kasane::sim
