@@ -1,0 +1,82 @@
+// What golden files cannot say: properties of the pipeline's numbers and of the compiler as a function.
+#include "vswitch/ovs/compiler.h"
+
+#include <gtest/gtest.h>
+
+#include <set>
+#include <string>
+
+#include "vswitch/ovs/pipeline.h"
+
+namespace kasane::ovs {
+namespace {
+
+TEST(Cookie, CarriesOwnerKindAndDropReason) {
+  for (const DropReason reason : kAllDropReasons) {
+    const uint64_t cookie = CookieOf({OwnerKind::kRouter, "r"}, reason);
+    EXPECT_EQ(CookieOwnerKind(cookie), OwnerKind::kRouter);
+    EXPECT_EQ(CookieDropReason(cookie), reason);
+  }
+  EXPECT_EQ(CookieDropReason(CookieOf({OwnerKind::kPort, "p"}, std::nullopt)), std::nullopt);
+  EXPECT_EQ(CookieDropReason(uint64_t{0xff} << 48), std::nullopt) << "a foreign cookie is no drop";
+}
+
+TEST(Cookie, TellsManyOwnersApart) {
+  std::set<uint64_t> cookies;
+  std::set<uint32_t> keys;
+  for (int i = 0; i < 20000; ++i) {
+    const std::string id = "00000000-0000-0000-0000-" + std::to_string(i);
+    cookies.insert(CookieOf({OwnerKind::kPort, id}, std::nullopt));
+    if (i < 2000) keys.insert(RouterKey(id));
+  }
+  EXPECT_EQ(cookies.size(), 20000U);
+  EXPECT_EQ(keys.size(), 2000U);
+  EXPECT_EQ(keys.count(0), 0U);
+}
+
+TEST(FlowTable, TheLowerOwnerKeepsAContestedFlow) {
+  const FlowKey key{Table::kL2, 100, "metadata=0x1"};
+  const FlowValue low{"drop", {OwnerKind::kPort, "a"}, std::nullopt};
+  const FlowValue high{"output:1", {OwnerKind::kPort, "b"}, std::nullopt};
+  for (const bool low_first : {true, false}) {
+    FlowTable table;
+    table.Add(key, low_first ? low : high);
+    table.Add(key, low_first ? high : low);
+    EXPECT_EQ(table.flows().at(key), low);
+    EXPECT_EQ(table.conflicts(), 1U);
+  }
+}
+
+TEST(Compile, AnEmptyHostStillEndsEveryTableItUses) {
+  HostView view;
+  view.host = HostId("h");
+  const FlowTable table = Compile(view, {});
+  for (const Table end : {Table::kInput, Table::kHygiene, Table::kArp, Table::kNd, Table::kL2, Table::kTunnel,
+                          Table::kTunnelL2, Table::kRouter, Table::kRoute, Table::kNeighbour}) {
+    EXPECT_EQ(table.flows().count({end, 0, ""}), 1U) << Label(end);
+  }
+}
+
+TEST(Compile, APortThatIsNotPluggedHasNoFlows) {
+  HostView view;
+  view.host = HostId("h");
+  view.networks.emplace(NetworkId("n"), NetworkView{NetworkId("n"), "n", *Vni::From(7), 1450, true, {}});
+  view.ports.emplace(PortId("p"), LocalPort{PortId("p"),
+                                            "p",
+                                            NetworkId("n"),
+                                            *MacAddress::Parse("fa:16:3e:00:00:01"),
+                                            {*IpAddress::Parse("10.0.0.1")},
+                                            true,
+                                            true});
+  const Owner owner{OwnerKind::kPort, "p"};
+  const auto owned = [&](const FlowTable& table) {
+    int count = 0;
+    for (const auto& [key, value] : table.flows()) count += value.owner == owner ? 1 : 0;
+    return count;
+  };
+  EXPECT_EQ(owned(Compile(view, {})), 0);
+  EXPECT_GT(owned(Compile(view, {{{PortId("p"), 3}}, 0, 0})), 0);
+}
+
+}  // namespace
+}  // namespace kasane::ovs
