@@ -45,13 +45,11 @@ std::string SetNextHop(const IpPrefix& destination, const std::optional<IpAddres
   return v4 ? "move:NXM_OF_IP_DST[]->NXM_NX_REG3[]," : "move:NXM_NX_IPV6_DST[]->NXM_NX_XXREG2[],";
 }
 
-std::string InRouter(const RouterView& router) {
-  return fmt::format("{}={:#x}", reg::kRouter, RouterKey(router.id.str()));
-}
+std::string InRouter(uint32_t key) { return fmt::format("{}={:#x}", reg::kRouter, key); }
 
 // The router answers echo requests to its addresses; the reply is routed like any packet of its own.
-void CompileOwnAddress(const RouterView& router, const IpAddress& ip, const Owner& owner, FlowTable& out) {
-  const std::string in_router = InRouter(router);
+void CompileOwnAddress(uint32_t key, const IpAddress& ip, const Owner& owner, FlowTable& out) {
+  const std::string in_router = InRouter(key);
   if (ip.is_v4()) {
     Add(out, Table::kRouter, kEcho,
         fmt::format("icmp,{},nw_dst={},icmp_type=8,icmp_code=0,nw_frag=no", in_router, ip),
@@ -73,10 +71,10 @@ void CompileOwnAddress(const RouterView& router, const IpAddress& ip, const Owne
           DropReason::kRouterLocal);
 }
 
-void CompileRoute(const HostView& view, const RouterView& router, const Route& route, const Owner& owner,
-                  FlowTable& out) {
+void CompileRoute(const HostView& view, const RouterView& router, uint32_t key, const Route& route,
+                  const Owner& owner, FlowTable& out) {
   const bool v4 = route.destination.family() == IpFamily::kV4;
-  const std::string match = fmt::format("{},{},{}={}", v4 ? "ip" : "ipv6", InRouter(router),
+  const std::string match = fmt::format("{},{},{}={}", v4 ? "ip" : "ipv6", InRouter(key),
                                         v4 ? "nw_dst" : "ipv6_dst", route.destination);
   // Of several equal next hops the first one forwards.
   const NextHop& hop = route.next_hops.front();
@@ -127,7 +125,18 @@ void CompileRouterPipeline(FlowTable& out) {
   AddDrop(out, Table::kNeighbour, 0, "", kPipelineOwner, DropReason::kNoNeighbour);
 }
 
-void CompileRouter(const HostView& view, const RouterView& router, FlowTable& out) {
+std::map<RouterId, uint32_t> AssignRouterKeys(const std::map<RouterId, RouterView>& routers) {
+  std::map<RouterId, uint32_t> keys;
+  std::set<uint32_t> taken;
+  for (const auto& [id, router] : routers) {
+    uint32_t key = RouterKey(id.str());
+    while (key == 0 || !taken.insert(key).second) ++key;
+    keys.emplace(id, key);
+  }
+  return keys;
+}
+
+void CompileRouter(const HostView& view, const RouterView& router, uint32_t key, FlowTable& out) {
   const Owner owner{OwnerKind::kRouter, router.id.str()};
   for (const RouterPort& port : router.ports) {
     const NetworkView& network = view.networks.at(port.network);
@@ -138,11 +147,10 @@ void CompileRouter(const HostView& view, const RouterView& router, FlowTable& ou
       continue;
     }
     Add(out, Table::kL2, 100, to_router,
-        fmt::format("set_field:{:#x}->{},{}", RouterKey(router.id.str()), reg::kRouter, Goto(Table::kRouter)),
-        owner);
-    for (const IpPrefix& address : port.addresses) CompileOwnAddress(router, address.address(), owner, out);
+        fmt::format("set_field:{:#x}->{},{}", key, reg::kRouter, Goto(Table::kRouter)), owner);
+    for (const IpPrefix& address : port.addresses) CompileOwnAddress(key, address.address(), owner, out);
   }
-  for (const Route& route : router.routes) CompileRoute(view, router, route, owner, out);
+  for (const Route& route : router.routes) CompileRoute(view, router, key, route, owner, out);
 }
 
 void CompileNeighbours(const HostView& view, FlowTable& out) {

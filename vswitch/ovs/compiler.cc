@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <map>
 #include <string>
 #include <utility>
 #include <vector>
@@ -170,10 +171,8 @@ void CompileNetwork(const HostView& view, const NetworkView& network, const Bind
   Add(out, Table::kTunnelL2, 50, group, Goto(Table::kFloodLocal), owner);
 
   std::string copies;
-  for (const auto& [id, port] : view.ports) {
-    const auto ofport = bindings.ports.find(id);
-    if (port.network != network.id || !port.admin_state_up || ofport == bindings.ports.end()) continue;
-    copies += fmt::format("{}set_field:{:#x}->{},resubmit(,{})", copies.empty() ? "" : ",", ofport->second,
+  for (const uint32_t ofport : local_ports) {
+    copies += fmt::format("{}set_field:{:#x}->{},resubmit(,{})", copies.empty() ? "" : ",", ofport,
                           reg::kOutPort, static_cast<int>(Table::kDeliver));
   }
   if (!copies.empty()) Add(out, Table::kFloodLocal, 100, here, copies, owner);
@@ -211,16 +210,20 @@ void CompileRouterAnswers(const HostView& view, const RouterView& router, FlowTa
 FlowTable Compile(const HostView& view, const Bindings& bindings) {
   FlowTable out;
   CompilePipeline(bindings, out);
+  std::map<NetworkId, std::vector<uint32_t>> receivers;  // Switch ports that are up, by network.
   for (const auto& [id, port] : view.ports) {
     const auto ofport = bindings.ports.find(id);
-    if (ofport != bindings.ports.end()) CompileLocalPort(view, port, ofport->second, out);
+    if (ofport == bindings.ports.end()) continue;
+    CompileLocalPort(view, port, ofport->second, out);
+    if (port.admin_state_up) receivers[port.network].push_back(ofport->second);
   }
   for (const auto& [id, endpoint] : view.endpoints) CompileEndpoint(view, endpoint, bindings, out);
-  for (const auto& [id, network] : view.networks) CompileNetwork(view, network, bindings, out);
+  for (const auto& [id, network] : view.networks) CompileNetwork(view, network, bindings, receivers[id], out);
   for (const auto& [id, host] : view.hosts) CompileHost(host, bindings, out);
+  const std::map<RouterId, uint32_t> router_keys = AssignRouterKeys(view.routers);
   for (const auto& [id, router] : view.routers) {
     CompileRouterAnswers(view, router, out);
-    CompileRouter(view, router, out);
+    CompileRouter(view, router, router_keys.at(id), out);
   }
   CompileNeighbours(view, out);
   return out;

@@ -3,9 +3,11 @@
 
 #include <gtest/gtest.h>
 
+#include <map>
 #include <set>
 #include <string>
 
+#include "vswitch/ovs/compile_router.h"
 #include "vswitch/ovs/pipeline.h"
 
 namespace kasane::ovs {
@@ -76,6 +78,16 @@ TEST(Compile, APortThatIsNotPluggedHasNoFlows) {
   };
   EXPECT_EQ(owned(Compile(view, {})), 0);
   EXPECT_GT(owned(Compile(view, {{{PortId("p"), 3}}, 0, 0})), 0);
+}
+
+TEST(RouterKeys, AreUniqueWithinAHostAndDependOnTheSetAlone) {
+  std::map<RouterId, RouterView> routers;
+  for (int i = 0; i < 3000; ++i) routers.emplace(RouterId(std::to_string(i)), RouterView());
+  const auto keys = AssignRouterKeys(routers);
+  std::set<uint32_t> distinct;
+  for (const auto& [id, key] : keys) distinct.insert(key);
+  EXPECT_EQ(distinct.size(), routers.size());
+  EXPECT_EQ(AssignRouterKeys(routers), keys);
 }
 
 }  // namespace
