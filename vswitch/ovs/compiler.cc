@@ -150,7 +150,7 @@ void CompileEndpoint(const HostView& view, const RemoteEndpoint& endpoint, const
 
 // Head-end replication: a copy to each VTEP of the network, and to the local ports.
 void CompileNetwork(const HostView& view, const NetworkView& network, const Bindings& bindings,
-                    FlowTable& out) {
+                    const std::vector<uint32_t>& local_ports, FlowTable& out) {
   const Owner owner{OwnerKind::kNetwork, network.id.str()};
   if (!network.admin_state_up) {
     AddDrop(out, Table::kTunnel, 100, fmt::format("tun_id={:#x}", network.vni.value()), owner,

@@ -4,6 +4,9 @@
 #include <absl/status/statusor.h>
 
 #include <memory>
+#include <optional>
+#include <utility>
+#include <vector>
 
 #include "vswitch/datapath.h"
 #include "vswitch/ovs/flow_table.h"
