@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "vswitch/sim/packet.h"
+#include "vswitch/sim/port_security.h"
 
 namespace kasane::sim {
 namespace {
@@ -42,6 +43,7 @@ class Walk {
     result_.drop = reason;
   }
   bool Hygiene();
+  bool PortSecurity(const LocalPort& port);
   bool AnswerArp(const NetworkView& network, const PortId& from);
   bool AnswerNd(const NetworkView& network, const PortId& from);
   void Bridge(const NetworkView& network);
@@ -106,7 +108,8 @@ Result Walk::FromPort(const PortId& id) {
        fmt::format("from port {} into network {} (VNI {}): {}", port->second.name, network.name, network.vni,
                    packet_.Summary()));
   entered_ = id;
-  if (Hygiene() && !AnswerArp(network, id) && !AnswerNd(network, id)) Bridge(network);
+  if (Hygiene() && PortSecurity(port->second) && !AnswerArp(network, id) && !AnswerNd(network, id))
+    Bridge(network);
   return Finish();
 }
 
@@ -165,6 +168,13 @@ bool Walk::Hygiene() {
   }
   if (packet_.eth_src().IsMulticast()) return refuse(DropReason::kMulticastSource);
   return true;
+}
+
+bool Walk::PortSecurity(const LocalPort& port) {
+  if (!port.port_security_enabled) return true;
+  const auto reason = WhyRefused(port, packet_);
+  if (reason) Drop("port_security", PortOwner(port.id), *reason);
+  return !reason;
 }
 
 bool Walk::AnswerArp(const NetworkView& network, const PortId& from) {
