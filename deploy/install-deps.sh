@@ -9,7 +9,7 @@ packages=(
   # Build
   bzip2 ccache clang-format clang-tidy cmake g++ make ninja-build openvswitch-source pkg-config
   # Libraries
-  libabsl-dev libcli11-dev libfmt-dev libgmock-dev libgrpc++-dev libgtest-dev libnl-3-dev
+  libabsl-dev libbenchmark-dev libcli11-dev libfmt-dev libgmock-dev libgrpc++-dev libgtest-dev libnl-3-dev
   libnl-route-3-dev libprotobuf-dev libspdlog-dev libsqlite3-dev libssl-dev libtins-dev libunbound-dev
   libyaml-cpp-dev nlohmann-json3-dev protobuf-compiler protobuf-compiler-grpc
   # Lab and tests

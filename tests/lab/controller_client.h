@@ -1,0 +1,79 @@
+// The lab's conversation with its controller.
+//
+// Make it in a thread that is in the fabric's namespace: gRPC opens its sockets there, and so do the
+// threads that it starts.
+#pragma once
+
+#include <absl/status/status.h>
+#include <absl/status/statusor.h>
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "agent/ctl/resource_file.h"
+#include "agent/state/decode.h"
+#include "vswitch/base/ids.h"
+
+namespace kasane::lab {
+
+enum class PortState : uint8_t { kAbsent, kDown, kBuild, kActive };
+
+std::string_view Label(PortState state);  // "absent", "DOWN", "BUILD", "ACTIVE"
+
+struct PortProgress {
+  PortState state = PortState::kAbsent;
+  std::vector<std::string> rejections;  // "hv1: ports[3].mac_address: ..."
+};
+
+struct HostProgress {
+  std::string id;
+  bool connected = false;
+  uint32_t ports = 0;
+  uint32_t active_ports = 0;
+};
+
+class ControllerClient {
+ public:
+  explicit ControllerClient(const std::string& endpoint);
+  ~ControllerClient();
+
+  // Applies all of the file's resources in one transaction, waiting for the controller to come up. Faults
+  // are what the controller found; nothing was stored then.
+  absl::StatusOr<std::vector<Fault>> Apply(const ResourceFile& file, std::chrono::milliseconds deadline);
+
+  // The hosts that the controller knows.
+  absl::StatusOr<std::vector<HostProgress>> Hosts(std::chrono::milliseconds deadline);
+  // The state of every port.
+  absl::StatusOr<std::map<PortId, PortProgress>> Ports(std::chrono::milliseconds deadline);
+
+ private:
+  friend class PortWatch;
+  struct Stubs;
+  std::shared_ptr<Stubs> stubs_;
+};
+
+// Follows the ports' states as the controller announces them.
+class PortWatch {
+ public:
+  explicit PortWatch(const ControllerClient& client);
+  ~PortWatch();
+
+  // Becomes readable when there is news, or the stream has ended. Take() drains it.
+  int fd() const;
+
+  // The present state of every port that was announced.
+  std::map<PortId, PortProgress> Take();
+  // Why the stream ended; OK while it lives.
+  absl::Status status() const;
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace kasane::lab

@@ -1,0 +1,168 @@
+#include "tests/lab/hypervisor.h"
+
+#include <charconv>
+#include <filesystem>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "tests/lab/links.h"
+#include "tests/lab/process.h"
+#include "vswitch/base/status.h"
+
+namespace kasane::lab {
+namespace {
+
+constexpr char kSchema[] = "/usr/share/openvswitch/vswitch.ovsschema";
+
+// Open vSwitch's daemons put themselves in the background when they are ready, and write their own number.
+absl::Status RecordOvsDaemon(const Layout& layout, const std::string& host, const std::string& name) {
+  ASSIGN_OR_RETURN(std::string text, ReadFile(fmt::format("{}/{}.pid", layout.OvsDir(host), name)));
+  pid_t pid = 0;
+  std::from_chars(text.data(), text.data() + text.size(), pid);
+  return RecordProcess(fmt::format("{}/{}-{}", layout.ProcessDir(), host, name), pid);
+}
+
+class HostStarter {
+ public:
+  HostStarter(const Layout& layout, const LabPlan& plan, const Hypervisor& host, const Programs& programs)
+      : layout_(layout), plan_(plan), host_(host), programs_(programs), ovs_(layout.OvsDir(host.node)) {}
+
+  absl::Status StartSwitch() {
+    RETURN_IF_ERROR(RunHere({programs_.ovsdb_tool, "create", ovs_ + "/conf.db", kSchema}));
+    RETURN_IF_ERROR(
+        RunHere({programs_.ovsdb_server, ovs_ + "/conf.db", "--remote=punix:" + ovs_ + "/db.sock",
+                 "--unixctl=" + ovs_ + "/ovsdb-server.ctl", "--pidfile=" + ovs_ + "/ovsdb-server.pid",
+                 "--log-file=" + ovs_ + "/ovsdb-server.log", "--no-chdir", "--detach"}));
+    RETURN_IF_ERROR(RecordOvsDaemon(layout_, host_.node, "ovsdb-server"));
+    // One thread of each kind is enough for a hypervisor of a lab, and many share this machine.
+    RETURN_IF_ERROR(
+        RunHere({programs_.ovs_vsctl, Database(), "--no-wait", "--", "init", "--", "set", "open_vswitch", ".",
+                 "external_ids:system-id=" + host_.node, "external_ids:hostname=" + host_.node,
+                 "other_config:n-handler-threads=1", "other_config:n-revalidator-threads=1"}));
+    RETURN_IF_ERROR(
+        RunHere({programs_.ovs_vswitchd, "unix:" + ovs_ + "/db.sock", "--unixctl=" + ovs_ + "/ovs-vswitchd.ctl",
+                 "--pidfile=" + ovs_ + "/ovs-vswitchd.pid", "--log-file=" + ovs_ + "/ovs-vswitchd.log",
+                 "--no-chdir", "--detach"}));
+    return RecordOvsDaemon(layout_, host_.node, "ovs-vswitchd");
+  }
+
+  absl::Status Plug() {
+    std::vector<std::string> argv = {programs_.ovs_vsctl, Database(), "--timeout=30"};
+    for (std::string& argument : PlugArguments(plan_, host_)) argv.push_back(std::move(argument));
+    RETURN_IF_ERROR(RunHere(std::move(argv)));
+    return RunHere({programs_.ip, "-batch", "-"}, VtepBatch(host_));
+  }
+
+  absl::Status SetUpLinks() { return RunHere({programs_.ip, "-batch", "-"}, HypervisorBatch(plan_, host_)); }
+
+ private:
+  std::string Database() const { return "--db=unix:" + ovs_ + "/db.sock"; }
+
+  absl::Status RunHere(std::vector<std::string> argv, std::string input = "") const {
+    Command command;
+    command.argv = std::move(argv);
+    command.netns = layout_.Namespace(host_.node);
+    command.environment = HypervisorEnvironment(layout_, host_.node);
+    command.input = std::move(input);
+    return Run(command).status();
+  }
+
+  const Layout& layout_;
+  const LabPlan& plan_;
+  const Hypervisor& host_;
+  const Programs& programs_;
+  const std::string ovs_;
+};
+
+}  // namespace
+
+std::string AgentConfigText(const Layout& layout, const Hypervisor& host) {
+  return fmt::format(
+      "host_id: \"{}\"\n"
+      "controller: {}\n"
+      "insecure: true  # The management network is a bridge in the lab's own namespace.\n"
+      "tunnel_addresses: [\"{}\"]\n"
+      "admin_socket: {}\n"
+      "state_dir: {}\n"
+      "datapath:\n"
+      "  type: ovs\n"
+      "  ovs_run_dir: {}\n"
+      "  bridge: br-int\n"
+      "  datapath_type: netdev\n"
+      "log:\n"
+      "  level: info\n"
+      "  format: text\n",
+      host.node, ControllerEndpoint(), host.vtep.address(), layout.AgentSocket(host.node),
+      layout.HostDir(host.node) + "/state", layout.OvsDir(host.node));
+}
+
+std::vector<std::string> PlugArguments(const LabPlan& plan, const Hypervisor& host) {
+  std::vector<std::string> arguments = {"--",
+                                        "add-br",
+                                        "br-phy",
+                                        "--",
+                                        "set",
+                                        "bridge",
+                                        "br-phy",
+                                        "datapath_type=netdev",
+                                        fmt::format("other_config:hwaddr=\"{}\"", host.vtep_mac),
+                                        "--",
+                                        "add-port",
+                                        "br-phy",
+                                        "eth0",
+                                        "--",
+                                        "--may-exist",
+                                        "add-br",
+                                        "br-int",
+                                        "--",
+                                        "set",
+                                        "bridge",
+                                        "br-int",
+                                        "datapath_type=netdev",
+                                        "fail_mode=secure"};
+  for (const Vm& vm : plan.vms) {
+    if (plan.hosts[vm.host].node != host.node) continue;
+    for (const std::string& argument :
+         {std::string("--"), std::string("--may-exist"), std::string("add-port"), std::string("br-int"),
+          vm.interface, std::string("--"), std::string("set"), std::string("interface"), vm.interface,
+          fmt::format("external_ids:iface-id=\"{}\"", vm.port),
+          fmt::format("external_ids:attached-mac=\"{}\"", vm.mac),
+          std::string("external_ids:iface-status=active"), fmt::format("external_ids:vm-id=\"{}\"", vm.node)}) {
+      arguments.push_back(argument);
+    }
+  }
+  return arguments;
+}
+
+std::vector<std::string> HypervisorEnvironment(const Layout& layout, const std::string& host) {
+  const std::string ovs = layout.OvsDir(host);
+  return {"OVS_RUNDIR=" + ovs, "OVS_LOGDIR=" + ovs, "OVS_DBDIR=" + ovs,
+          "KASANE_AGENT=" + layout.AgentSocket(host)};
+}
+
+absl::Status StartAgent(const Layout& layout, const std::string& host, const std::string& agent_program) {
+  Command command;
+  command.argv = {agent_program, "--config", layout.AgentConfig(host)};
+  command.netns = layout.Namespace(host);
+  command.environment = HypervisorEnvironment(layout, host);
+  command.log = layout.AgentLog(host);
+  ASSIGN_OR_RETURN(const pid_t pid, Start(command));
+  return RecordProcess(fmt::format("{}/{}-kasaned", layout.ProcessDir(), host), pid);
+}
+
+absl::Status StartHypervisor(const Layout& layout, const LabPlan& plan, const Hypervisor& host,
+                             const Programs& programs) {
+  std::error_code error;
+  std::filesystem::create_directories(layout.OvsDir(host.node), error);
+  std::filesystem::create_directories(layout.HostDir(host.node) + "/state", error);
+  if (error) return Error(absl::StatusCode::kInternal, "{}: {}", layout.HostDir(host.node), error.message());
+  RETURN_IF_ERROR(WriteFile(layout.AgentConfig(host.node), AgentConfigText(layout, host)));
+  HostStarter starter(layout, plan, host, programs);
+  RETURN_IF_ERROR(starter.SetUpLinks());
+  RETURN_IF_ERROR(starter.StartSwitch());
+  RETURN_IF_ERROR(starter.Plug());
+  return StartAgent(layout, host.node, programs.agent);
+}
+
+}  // namespace kasane::lab

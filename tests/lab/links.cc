@@ -1,0 +1,105 @@
+#include "tests/lab/links.h"
+
+#include <iterator>
+
+#include "vswitch/base/status.h"
+
+namespace kasane::lab {
+namespace {
+
+constexpr std::string_view kUnderlayBridge = "underlay";
+constexpr std::string_view kManagementBridge = "management";
+
+// Ends in the fabric of hypervisor number `index`.
+std::string UnderlayEnd(size_t index) { return fmt::format("under{}", index + 1); }
+std::string ManagementEnd(size_t index) { return fmt::format("mgmt{}", index + 1); }
+
+template <typename... Args>
+void Line(std::string& batch, fmt::format_string<Args...> format, Args&&... args) {
+  fmt::format_to(std::back_inserter(batch), format, std::forward<Args>(args)...);
+  batch += '\n';
+}
+
+}  // namespace
+
+std::vector<std::string> Namespaces(const Layout& layout, const LabPlan& plan) {
+  std::vector<std::string> names = {layout.Namespace(kFabricNode)};
+  for (const Hypervisor& host : plan.hosts) names.push_back(layout.Namespace(host.node));
+  for (const Vm& vm : plan.vms) names.push_back(layout.Namespace(vm.node));
+  return names;
+}
+
+std::string NamespaceBatch(const Layout& layout, const LabPlan& plan) {
+  std::string batch;
+  for (const std::string& name : Namespaces(layout, plan)) Line(batch, "netns add {}", name);
+  return batch;
+}
+
+std::string LinkBatch(const Layout& layout, const LabPlan& plan) {
+  const std::string fabric = layout.Namespace(kFabricNode);
+  std::string batch;
+  for (size_t i = 0; i < plan.hosts.size(); ++i) {
+    const std::string host = layout.Namespace(plan.hosts[i].node);
+    Line(batch, "link add name eth0 netns {} mtu {} type veth peer name {} netns {} mtu {}", host, kUnderlayMtu,
+         UnderlayEnd(i), fabric, kUnderlayMtu);
+    Line(batch, "link add name mgmt0 netns {} type veth peer name {} netns {}", host, ManagementEnd(i), fabric);
+  }
+  for (const Vm& vm : plan.vms) {
+    Line(batch, "link add name eth0 netns {} address {} mtu {} type veth peer name {} netns {} mtu {}",
+         layout.Namespace(vm.node), vm.mac, vm.mtu, vm.interface, layout.Namespace(plan.hosts[vm.host].node),
+         vm.mtu);
+  }
+  return batch;
+}
+
+std::string FabricBatch(const LabPlan& plan) {
+  std::string batch;
+  Line(batch, "link set lo up");
+  Line(batch, "link add {} mtu {} type bridge mcast_snooping 0", kUnderlayBridge, kUnderlayMtu);
+  Line(batch, "link add {} type bridge mcast_snooping 0", kManagementBridge);
+  for (size_t i = 0; i < plan.hosts.size(); ++i) {
+    Line(batch, "link set {} master {} up", UnderlayEnd(i), kUnderlayBridge);
+    Line(batch, "link set {} master {} up", ManagementEnd(i), kManagementBridge);
+  }
+  Line(batch, "link set {} up", kUnderlayBridge);
+  Line(batch, "addr add {} dev {}", ControllerAddress().ToString(), kManagementBridge);
+  Line(batch, "link set {} up", kManagementBridge);
+  return batch;
+}
+
+std::string HypervisorBatch(const LabPlan& plan, const Hypervisor& host) {
+  std::string batch;
+  Line(batch, "link set lo up");
+  Line(batch, "link set eth0 up");
+  Line(batch, "addr add {} dev mgmt0", host.management);
+  Line(batch, "link set mgmt0 up");
+  for (const Vm& vm : plan.vms) {
+    if (plan.hosts[vm.host].node == host.node) Line(batch, "link set {} up", vm.interface);
+  }
+  return batch;
+}
+
+std::string VtepBatch(const Hypervisor& host) {
+  std::string batch;
+  Line(batch, "addr add {} dev br-phy", host.vtep);
+  Line(batch, "link set br-phy up");
+  return batch;
+}
+
+std::string VmBatch(const Vm& vm) {
+  std::string batch;
+  Line(batch, "link set lo up");
+  for (const IpAddress& address : vm.behind) Line(batch, "addr add {} dev lo", IpPrefix::Host(address));
+  for (const IpPrefix& address : vm.addresses) {
+    Line(batch, "addr add {} dev eth0{}", address, address.family() == IpFamily::kV6 ? " nodad" : "");
+  }
+  Line(batch, "link set eth0 up");
+  for (const VmRoute& route : vm.routes) {
+    // "append": two subnets of one network may each name a default gateway.
+    Line(batch, "route append {} via {} dev eth0{}", route.destination, route.via,
+         route.via.is_v4() ? " onlink" : "");
+  }
+  return batch;
+}
+
+}  // namespace kasane::lab

@@ -1,0 +1,28 @@
+// What ip(8) is told to build a lab's namespaces, links, addresses and routes: text for `ip -batch`, so
+// that a whole lab takes few processes. Pure.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "tests/lab/layout.h"
+#include "tests/lab/plan.h"
+
+namespace kasane::lab {
+
+// Every namespace of the lab.
+std::vector<std::string> Namespaces(const Layout& layout, const LabPlan& plan);
+
+// Run in the machine's own namespace: makes the namespaces.
+std::string NamespaceBatch(const Layout& layout, const LabPlan& plan);
+// Run in the machine's own namespace: makes the links between them.
+std::string LinkBatch(const Layout& layout, const LabPlan& plan);
+
+// Run in the namespace that they are for.
+std::string FabricBatch(const LabPlan& plan);
+std::string HypervisorBatch(const LabPlan& plan, const Hypervisor& host);
+// Once br-phy is there.
+std::string VtepBatch(const Hypervisor& host);
+std::string VmBatch(const Vm& vm);
+
+}  // namespace kasane::lab

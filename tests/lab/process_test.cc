@@ -1,0 +1,78 @@
+#include "tests/lab/process.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <filesystem>
+
+#include "vswitch/base/status.h"
+
+namespace kasane::lab {
+namespace {
+
+using ::testing::HasSubstr;
+
+std::string TemporaryFile(const std::string& name) {
+  return fmt::format("{}kasane-lab-test-{}-{}", ::testing::TempDir(), getpid(), name);
+}
+
+Command Shell(const std::string& script) {
+  Command command;
+  command.argv = {"/bin/sh", "-c", script};
+  return command;
+}
+
+TEST(Run, ReturnsOutputAndFeedsInput) {
+  Command command = Shell("tr a-z A-Z; echo $WHO");
+  command.input = "hello ";
+  command.environment = {"WHO=world"};
+  EXPECT_EQ(*Run(command), "HELLO world\n");
+}
+
+TEST(Run, AFailureCarriesTheCommandAndWhatItSaid) {
+  const auto result = Run(Shell("echo no such bridge >&2; exit 3"));
+  ASSERT_FALSE(result.ok());
+  EXPECT_THAT(Message(result.status()), HasSubstr("no such bridge"));
+  EXPECT_THAT(Message(result.status()), HasSubstr("/bin/sh -c"));
+}
+
+TEST(Run, SaysWhatCannotBeExecuted) {
+  Command command;
+  command.argv = {"/no/such/program"};
+  EXPECT_THAT(Message(Run(command).status()), HasSubstr("/no/such/program: No such file"));
+  command = Shell("true");
+  command.netns = "no-such-namespace";
+  EXPECT_THAT(Message(Run(command).status()), HasSubstr("in namespace no-such-namespace"));
+}
+
+TEST(Processes, AreRecordedAndEnded) {
+  const std::string record = TemporaryFile("record");
+  // It does not end by SIGTERM.
+  const auto pid = Start(Shell("trap '' TERM; while :; do sleep 1000; done"));
+  ASSERT_TRUE(pid.ok()) << pid.status();
+  ASSERT_TRUE(RecordProcess(record, *pid).ok());
+  EXPECT_EQ(RecordedProcess(record), *pid);
+  EndProcesses({*pid}, 50);
+  EXPECT_EQ(RecordedProcess(record), 0) << "a record of a dead process that was not reaped yet";
+  std::filesystem::remove(record);
+}
+
+TEST(Processes, ARecordDoesNotMatchALaterProcessWithTheSameNumber) {
+  const std::string record = TemporaryFile("stale");
+  ASSERT_TRUE(WriteFile(record, fmt::format("{} 1\n", getpid())).ok());
+  EXPECT_EQ(RecordedProcess(record), 0);
+  std::filesystem::remove(record);
+}
+
+TEST(TailOfFile, IsTheLastLines) {
+  const std::string file = TemporaryFile("tail");
+  ASSERT_TRUE(WriteFile(file, "1\n2\n3\n").ok());
+  EXPECT_EQ(TailOfFile(file, 2), "2\n3\n");
+  EXPECT_EQ(TailOfFile(file, 9), "1\n2\n3\n");
+  EXPECT_EQ(TailOfFile("/no/such/file", 2), "");
+  std::filesystem::remove(file);
+}
+
+}  // namespace
+}  // namespace kasane::lab

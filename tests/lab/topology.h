@@ -1,0 +1,22 @@
+// A topology as the lab needs it: the resources for the controller, and the same as values to plan from.
+#pragma once
+
+#include <absl/status/statusor.h>
+
+#include <string>
+
+#include "agent/ctl/resource_file.h"
+#include "agent/state/network_state.h"
+
+namespace kasane::lab {
+
+struct Topology {
+  ResourceFile file;
+  NetworkState state;
+};
+
+// Reads a resource file. The error names every fault of the file and of its resources, a line each.
+// References between resources are the controller's to judge.
+absl::StatusOr<Topology> LoadTopology(const std::string& path);
+
+}  // namespace kasane::lab
