@@ -3,16 +3,6 @@
 namespace kasane {
 namespace {
 
-// C0, DEL, and C1 in UTF-8 (C2 80 to C2 9F): what a terminal would obey instead of show.
-bool HasControl(std::string_view text) {
-  for (size_t i = 0; i < text.size(); ++i) {
-    const auto byte = static_cast<unsigned char>(text[i]);
-    if (byte < 0x20 || byte == 0x7f) return true;
-    if (byte == 0xc2 && i + 1 < text.size() && static_cast<unsigned char>(text[i + 1]) < 0xa0) return true;
-  }
-  return false;
-}
-
 // Whether there is text to parse. A fault if it is required and missing, or unfit to be shown.
 bool Usable(const Field& field, const std::string& text, Presence presence) {
   if (text.empty()) {
@@ -56,6 +46,16 @@ std::string Field::Path() const {
   path += name_;
   if (index_ >= 0) path += fmt::format("[{}]", index_);
   return path;
+}
+
+bool HasControl(std::string_view text) {
+  for (size_t i = 0; i < text.size(); ++i) {
+    const auto byte = static_cast<unsigned char>(text[i]);
+    if (byte < 0x20 || byte == 0x7f) return true;
+    // C1 controls are C2 80 to C2 9F.
+    if (byte == 0xc2 && i + 1 < text.size() && static_cast<unsigned char>(text[i + 1]) < 0xa0) return true;
+  }
+  return false;
 }
 
 std::string Quoted(std::string_view text) {

@@ -47,6 +47,9 @@ class Field {
   std::vector<Fault>* faults_;
 };
 
+// Whether `text` has what a terminal would obey instead of show: C0, DEL, or C1 in UTF-8.
+bool HasControl(std::string_view text);
+
 // `text` in quotes for a message: bytes that are not printable escaped, cut off when long.
 std::string Quoted(std::string_view text);
 

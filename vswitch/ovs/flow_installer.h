@@ -21,7 +21,8 @@ class FlowInstaller {
 
   // The first call reads back what the switch holds and repairs only the difference. A bundle that the
   // switch refuses is sent again without the owner of the refused flow; that owner's installed flows stay
-  // as they are. After an error this object is of no more use: what is installed is unknown.
+  // as they are. UNAVAILABLE: this object is of no more use, and what is installed is unknown. Any other
+  // error: nothing changed.
   absl::StatusOr<ApplyResult> Apply(const FlowTable& desired);
 
  private:

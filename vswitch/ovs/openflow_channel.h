@@ -59,8 +59,9 @@ class OpenFlowChannel {
  public:
   virtual ~OpenFlowChannel() = default;
 
-  // All changes in their order, or none. Returns once the switch has acknowledged (nullopt) or refused. An
-  // error means that the connection is of no more use, and that what the switch holds is unknown.
+  // All changes in their order, or none. Returns once the switch has acknowledged (nullopt) or refused.
+  // UNAVAILABLE: the connection is of no more use, and what the switch holds is unknown. Any other error:
+  // nothing changed.
   virtual absl::StatusOr<std::optional<Refusal>> Commit(const std::vector<FlowChange>& changes) = 0;
 
   // All flows. An error means that the connection is of no more use.

@@ -1,0 +1,69 @@
+#include "vswitch/ovs/flow_installer.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "vswitch/base/status.h"
+#include "vswitch/ovs/stage_name.h"
+
+namespace kasane::ovs {
+namespace {
+
+// Each owner that is refused costs a bundle: more than this at once is no fault of single resources.
+constexpr size_t kMaxRefusedOwners = 64;
+
+std::string Describe(const FlowChange& change, const std::string& reason) {
+  return fmt::format("table={}({}),priority={},{} actions={}: {}", static_cast<int>(change.key.table),
+                     StageName(change.key.table), change.key.priority, change.key.match, change.actions,
+                     reason);
+}
+
+void Count(const std::vector<FlowChange>& changes, ApplyResult& result) {
+  for (const FlowChange& change : changes) {
+    switch (change.kind) {
+      case FlowChange::Kind::kAdd:
+        ++result.added;
+        break;
+      case FlowChange::Kind::kModify:
+        ++result.modified;
+        break;
+      case FlowChange::Kind::kDelete:
+        ++result.deleted;
+        break;
+    }
+  }
+}
+
+}  // namespace
+
+absl::StatusOr<ApplyResult> FlowInstaller::Apply(const FlowTable& desired) {
+  if (!installed_) {
+    ASSIGN_OR_RETURN(const std::vector<DumpedFlow> dump, channel_->Dump());
+    installed_ = ReadBack(desired, dump, [this](const FlowKey& key, const std::string& actions) {
+      return channel_->Canonical(key, actions);
+    });
+  }
+  return Commit(PlanChanges(desired, *installed_));
+}
+
+absl::StatusOr<ApplyResult> FlowInstaller::Commit(std::vector<FlowChange> changes) {
+  ApplyResult result;
+  while (!changes.empty()) {
+    ASSIGN_OR_RETURN(const std::optional<Refusal> refusal, channel_->Commit(changes));
+    if (!refusal) break;
+    const FlowChange& refused = changes[refusal->index];
+    const Owner owner = refused.owner;
+    result.failed_owners[owner] = Describe(refused, refusal->reason);
+    if (result.failed_owners.size() > kMaxRefusedOwners) {
+      return Error(absl::StatusCode::kInternal, "the switch refused the flows of more than {} owners, last {}",
+                   kMaxRefusedOwners, result.failed_owners[owner]);
+    }
+    std::erase_if(changes, [&owner](const FlowChange& change) { return change.owner == owner; });
+  }
+  Acknowledge(changes, *installed_);
+  Count(changes, result);
+  result.installed = installed_->size();
+  return result;
+}
+
+}  // namespace kasane::ovs

@@ -1,0 +1,155 @@
+#include "vswitch/ovs/ovs_datapath.h"
+
+#include <algorithm>
+#include <tuple>
+#include <utility>
+
+#include "vswitch/base/status.h"
+#include "vswitch/ovs/neighbour_keeper.h"
+#include "vswitch/ovs/ovsdb_monitor.h"
+#include "vswitch/ovs/stage_name.h"
+
+namespace kasane::ovs {
+namespace {
+
+Bindings BindingsOf(const SwitchState& state) {
+  Bindings bindings;
+  for (const auto& [port, attachment] : state.attachments) bindings.ports[port] = attachment.ofport;
+  bindings.vxlan_v4 = state.vxlan_v4;
+  bindings.vxlan_v6 = state.vxlan_v6;
+  return bindings;
+}
+
+std::string FirstProblem(const SwitchState& state) {
+  if (state.problems.empty()) return "it is being set up";
+  return fmt::format("{}: {}", state.problems.front().subject, state.problems.front().message);
+}
+
+InstalledEntry ToEntry(DumpedFlow flow, const Owner* owner) {
+  InstalledEntry entry;
+  entry.owner = owner != nullptr ? *owner : Owner{.kind = CookieOwnerKind(flow.cookie), .id = ""};
+  entry.stage = StageName(flow.key.table);
+  entry.table = static_cast<uint32_t>(flow.key.table);
+  entry.priority = flow.key.priority;
+  entry.match = std::move(flow.key.match);
+  entry.actions = std::move(flow.actions);
+  entry.packets = flow.packets;
+  entry.bytes = flow.bytes;
+  entry.drop_reason = CookieDropReason(flow.cookie);
+  return entry;
+}
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<Datapath>> OvsDatapath::Create(const OvsConfig& config,
+                                                              std::function<void()> on_event) {
+  Parts parts;
+  parts.compile = [](const HostView& view, const Bindings& bindings) { return Compile(view, bindings); };
+  parts.open_channel = [socket = config.OpenFlowSocket()] { return OpenOpenFlowChannel(socket); };
+  ASSIGN_OR_RETURN(parts.monitor, NewOvsdbMonitor(config));
+  ASSIGN_OR_RETURN(parts.keeper, NewNeighbourKeeper(config));
+  return std::make_unique<OvsDatapath>(std::move(parts), std::move(on_event));
+}
+
+OvsDatapath::OvsDatapath(Parts parts, std::function<void()> on_event)
+    : parts_(std::move(parts)),
+      on_event_(std::move(on_event)),
+      facts_(std::make_shared<DatapathFacts>()),
+      owners_(std::make_shared<Owners>()) {
+  parts_.keeper->Start([this] { Publish(); });
+  parts_.monitor->Start([this] {
+    parts_.keeper->SetSwitch(parts_.monitor->State());
+    Publish();
+  });
+}
+
+OvsDatapath::~OvsDatapath() {
+  parts_.monitor->Stop();
+  parts_.keeper->Stop();
+}
+
+std::string OvsDatapath::Name() const {
+  const std::string type = parts_.monitor->State()->datapath_type;
+  return type.empty() ? "ovs" : fmt::format("ovs ({})", type);
+}
+
+std::shared_ptr<const DatapathFacts> OvsDatapath::Facts() const {
+  std::lock_guard lock(mutex_);
+  return facts_;
+}
+
+// Called from the monitor's and the keeper's thread.
+void OvsDatapath::Publish() {
+  {
+    std::lock_guard lock(mutex_);
+    const std::shared_ptr<const SwitchState> state = parts_.monitor->State();
+    auto facts = std::make_shared<DatapathFacts>();
+    facts->ready = state->ready;
+    facts->session = state->session;
+    facts->attachments = state->attachments;
+    facts->tunnels = *parts_.keeper->States();
+    facts->problems = state->problems;
+    if (*facts == *facts_) return;
+    facts_ = std::move(facts);
+  }
+  on_event_();
+}
+
+// Makes sure that installer_ belongs to the present session of the switch.
+absl::Status OvsDatapath::Connect(uint64_t session) {
+  if (installer_ && installer_session_ == session) return absl::OkStatus();
+  installer_.reset();
+  ASSIGN_OR_RETURN(std::unique_ptr<OpenFlowChannel> channel, parts_.open_channel());
+  installer_ = std::make_unique<FlowInstaller>(std::move(channel));
+  installer_session_ = session;
+  return absl::OkStatus();
+}
+
+absl::StatusOr<ApplyResult> OvsDatapath::Apply(const HostView& view) {
+  const std::shared_ptr<const SwitchState> state = parts_.monitor->State();
+  if (!state->ready) {
+    return Error(absl::StatusCode::kFailedPrecondition, "the switch is not ready: {}", FirstProblem(*state));
+  }
+  const FlowTable desired = parts_.compile(view, BindingsOf(*state));
+  auto owners = std::make_shared<Owners>();
+  for (const auto& [key, value] : desired.flows()) (*owners)[CookieOf(value.owner, value.drop)] = value.owner;
+
+  absl::StatusOr<ApplyResult> result = Connect(state->session);
+  if (result.ok()) result = installer_->Apply(desired);
+  if (!result.ok()) {
+    if (result.status().code() == absl::StatusCode::kUnavailable) {
+      installer_.reset();
+      parts_.monitor->Reconnect();
+    }
+    return Annotate(result.status(), "Open vSwitch");
+  }
+  std::lock_guard lock(mutex_);
+  owners_ = std::move(owners);
+  return result;
+}
+
+void OvsDatapath::WantTunnels(std::vector<IpAddress> remotes) { parts_.keeper->Want(std::move(remotes)); }
+
+absl::StatusOr<std::vector<InstalledEntry>> OvsDatapath::Dump() {
+  // A connection of its own, so that a large dump holds up no change.
+  ASSIGN_OR_RETURN(const std::unique_ptr<OpenFlowChannel> channel, parts_.open_channel());
+  ASSIGN_OR_RETURN(std::vector<DumpedFlow> flows, channel->Dump());
+  std::sort(flows.begin(), flows.end(), [](const DumpedFlow& a, const DumpedFlow& b) {
+    return std::tie(a.key.table, b.key.priority, a.key.match) <
+           std::tie(b.key.table, a.key.priority, b.key.match);
+  });
+  std::shared_ptr<const Owners> owners;
+  {
+    std::lock_guard lock(mutex_);
+    owners = owners_;
+  }
+  std::vector<InstalledEntry> entries;
+  entries.reserve(flows.size());
+  for (DumpedFlow& flow : flows) {
+    const auto owner = owners->find(flow.cookie);
+    entries.push_back(ToEntry(std::move(flow), owner == owners->end() ? nullptr : &owner->second));
+  }
+  return entries;
+}
+
+}  // namespace kasane::ovs

@@ -1,0 +1,171 @@
+// The one place that includes headers of Open vSwitch (some are not valid C++): a small C API over
+// libopenvswitch's OpenFlow connections, OVSDB replica, control sockets and poll loop.
+//
+// Errors: functions with an `error` argument put a text there on failure, for kovs_free(). Deadlines are
+// in milliseconds from the call. Strings passed to callbacks are valid during the callback only.
+// Threads: different objects may be used from different threads, one object from one at a time.
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+// ---- Process ----------------------------------------------------------------------------------------
+
+// Prepares libopenvswitch: its logging off, its signal handlers undone, SIGPIPE ignored if it was at its
+// default. Every function that opens something calls it. Any thread, any number of times.
+void kovs_init(void);
+
+void kovs_free(void* text);  // NULL is allowed.
+
+// ---- Poll loop of the calling thread ----------------------------------------------------------------
+
+void kovs_poll_fd(int fd);  // Wake when `fd` is readable.
+void kovs_poll_timer(int delay_ms);
+void kovs_poll_block(void);  // Until the first of what was asked for since the last call.
+int64_t kovs_now_ms(void);   // Monotonic, as of now.
+
+// ---- OpenFlow 1.5 -----------------------------------------------------------------------------------
+
+struct kovs_of;
+
+// Connects to a bridge's management socket. NULL on failure.
+struct kovs_of* kovs_of_open(const char* socket_path, int deadline_ms, char** error);
+void kovs_of_close(struct kovs_of* of);  // NULL is allowed.
+
+// Handles what the switch sent unasked. False once the connection is gone.
+bool kovs_of_run(struct kovs_of* of);
+void kovs_of_wait(struct kovs_of* of);  // Wake the poll loop when kovs_of_run() has something to do.
+
+// The switch's ports. Names are cut at 15 characters, as OpenFlow does.
+typedef void kovs_port_cb(void* aux, uint32_t number, const char* name);
+bool kovs_of_ports(struct kovs_of* of, int deadline_ms, kovs_port_cb* callback, void* aux, char** error);
+
+struct kovs_flow {
+  bool remove;  // Delete strictly: key only.
+  uint8_t table;
+  uint16_t priority;
+  uint64_t cookie;
+  const char* match;    // ovs-fields(7)
+  const char* actions;  // ovs-actions(7)
+};
+
+enum kovs_commit_result {
+  KOVS_COMMITTED,  // And acknowledged.
+  KOVS_REFUSED,    // Nothing changed. *failed is the index of the flow, *error why.
+  KOVS_BROKEN,     // The connection is of no more use; whether anything changed is unknown.
+};
+
+// All flows in order in one atomic bundle. `*failed` is `n` if the bundle as a whole was refused.
+enum kovs_commit_result kovs_of_commit(struct kovs_of* of, const struct kovs_flow* flows, size_t n,
+                                       int deadline_ms, size_t* failed, char** error);
+
+struct kovs_dumped_flow {
+  uint8_t table;
+  uint16_t priority;
+  uint64_t cookie;
+  const char* match;
+  const char* actions;
+  uint64_t packets;
+  uint64_t bytes;
+};
+
+typedef void kovs_flow_cb(void* aux, const struct kovs_dumped_flow* flow);
+bool kovs_of_dump(struct kovs_of* of, int deadline_ms, kovs_flow_cb* callback, void* aux, char** error);
+
+// Calls back with the flow as a dump would show it (packets and bytes 0).
+bool kovs_canonical(const struct kovs_flow* flow, kovs_flow_cb* callback, void* aux, char** error);
+
+// ---- OVSDB ------------------------------------------------------------------------------------------
+
+struct kovs_db;
+
+struct kovs_db* kovs_db_open(const char* remote);  // Connects, and again whenever the server went away.
+void kovs_db_close(struct kovs_db* db);
+void kovs_db_run(struct kovs_db* db);
+void kovs_db_wait(struct kovs_db* db);
+// Connected, and the replica is complete.
+bool kovs_db_connected(const struct kovs_db* db);
+unsigned kovs_db_seqno(const struct kovs_db* db);  // Changes when the replica does.
+
+struct kovs_pair {
+  const char* key;
+  const char* value;
+};
+
+struct kovs_db_root {
+  const char* ovs_version;  // May be empty.
+  const char* const* datapath_types;
+  size_t n_datapath_types;
+  const char* const* iface_types;
+  size_t n_iface_types;
+};
+
+struct kovs_db_bridge {
+  const char* name;
+  const char* datapath_type;
+  const char* fail_mode;  // Empty: none.
+  const char* const* protocols;
+  size_t n_protocols;
+};
+
+struct kovs_db_interface {
+  const char* bridge;
+  const char* port;
+  const char* port_owner;  // external_ids:kasane-owner of the Port, or empty.
+  const char* name;
+  const char* type;
+  const char* iface_id;  // external_ids:iface-id, or empty.
+  const char* error;     // Empty: none.
+  bool has_ofport;
+  int64_t ofport;  // -1: the switch could not add it.
+  const struct kovs_pair* options;
+  size_t n_options;
+};
+
+struct kovs_db_visitor {
+  void* aux;
+  void (*root)(void* aux, const struct kovs_db_root* root);
+  void (*bridge)(void* aux, const struct kovs_db_bridge* bridge);
+  void (*interface)(void* aux, const struct kovs_db_interface* interface);
+};
+
+// Calls root() if the database has its Open_vSwitch row, then bridge() and interface() for each one.
+void kovs_db_visit(const struct kovs_db* db, const struct kovs_db_visitor* visitor);
+
+enum kovs_db_op_kind {
+  KOVS_DB_ADD_BRIDGE,   // Bridge `bridge` with its LOCAL port, and as KOVS_DB_SET_BRIDGE.
+  KOVS_DB_SET_BRIDGE,   // Its datapath_type, fail_mode=secure and OpenFlow 1.0 to 1.5.
+  KOVS_DB_ADD_PORT,     // Port `port` on `bridge`: an interface of `type` with `options`, marked as ours.
+  KOVS_DB_SET_OPTIONS,  // `type` and `options` of the interface `port`.
+  KOVS_DB_DELETE_PORT,  // Port `port` of `bridge`.
+};
+
+struct kovs_db_op {
+  enum kovs_db_op_kind kind;
+  const char* bridge;
+  const char* port;
+  const char* type;
+  const char* datapath_type;
+  const char* owner;  // external_ids:kasane-owner of what is added.
+  const struct kovs_pair* options;
+  size_t n_options;
+};
+
+// All in one transaction. False: nothing changed, or the server went away meanwhile.
+bool kovs_db_transact(struct kovs_db* db, const struct kovs_db_op* ops, size_t n, int deadline_ms,
+                      char** error);
+
+// ---- Control sockets --------------------------------------------------------------------------------
+
+// Runs an ovs-appctl(8) command at a daemon's control socket; `*reply` is its output, for kovs_free().
+bool kovs_unixctl(const char* socket_path, const char* command, const char* const* args, size_t n_args,
+                  int deadline_ms, char** reply, char** error);
+
+#ifdef __cplusplus
+}
+#endif
