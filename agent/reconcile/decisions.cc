@@ -102,8 +102,10 @@ void AddTunnelProblems(const HostView& view, const DatapathFacts& facts, std::ve
 
 bool NeedsApply(const HostView& wanted, const std::optional<Installed>& installed, const DatapathFacts& facts) {
   if (!facts.ready) return false;
-  if (!installed || installed->session != facts.session || installed->attachments != facts.attachments)
+  if (!installed || installed->session != facts.session || installed->generation != facts.generation ||
+      installed->attachments != facts.attachments) {
     return true;
+  }
   return installed->view.get() != &wanted && *installed->view != wanted;
 }
 

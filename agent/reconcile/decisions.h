@@ -19,7 +19,8 @@ namespace kasane {
 struct Installed {
   std::shared_ptr<const HostView> view;  // Never null.
   Revision revision;                     // Of the state that the view was built from, or of a later equal one.
-  uint64_t session = 0;                  // DatapathFacts::session at that time ...
+  uint64_t session = 0;                  // DatapathFacts::session at that time, its generation ...
+  uint64_t generation = 0;
   std::map<PortId, Attachment> attachments;  // ... and its attachments.
   ApplyResult result;
 };

@@ -40,7 +40,12 @@ DatapathFacts Facts() {
 }
 
 Installed InstalledOf(const HostView& view, const DatapathFacts& facts) {
-  return {std::make_shared<const HostView>(view), {"t1", 4}, facts.session, facts.attachments, {}};
+  return {std::make_shared<const HostView>(view),
+          {"t1", 4},
+          facts.session,
+          facts.generation,
+          facts.attachments,
+          {}};
 }
 
 std::string WhyNot(const HostView& view, const std::optional<Installed>& installed,
@@ -67,6 +72,9 @@ TEST(NeedsApplyTest, OnlyWhenSomethingItDependsOnDiffers) {
   EXPECT_TRUE(NeedsApply(view, installed, changed));
   changed = facts;
   changed.attachments[kPort].ofport = 6;
+  EXPECT_TRUE(NeedsApply(view, installed, changed));
+  changed = facts;
+  changed.generation = 9;
   EXPECT_TRUE(NeedsApply(view, installed, changed));
   changed = facts;
   changed.tunnels[kVtep2].ready = false;

@@ -181,7 +181,8 @@ void Reconciler::Apply(const DatapathFacts& facts, Clock::time_point now) {
                         {"installed", std::to_string(result->installed)},
                         {"refused_owners", std::to_string(result->failed_owners.size())},
                         {"us", std::to_string(took.count())}});
-  installed_ = Installed{wanted_, store_.revision(), facts.session, facts.attachments, *std::move(result)};
+  installed_ = Installed{wanted_,          store_.revision(), facts.session,
+                         facts.generation, facts.attachments, *std::move(result)};
 }
 
 void Reconciler::OnApplyFailed(const absl::Status& status, const DatapathFacts& facts, Clock::time_point now) {
