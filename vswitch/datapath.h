@@ -67,6 +67,9 @@ struct TunnelState {
 struct DatapathFacts {
   bool ready = false;    // The switch is there, has the features needed and holds our bridge.
   uint64_t session = 0;  // Changes when the switch was restarted: nothing is known to be installed.
+  // Changes when Apply of the same view would install something else, beside what `attachments` tells: the
+  // switch renumbered a tunnel port, for instance.
+  uint64_t generation = 0;
   std::map<PortId, Attachment> attachments;
   std::map<IpAddress, TunnelState> tunnels;
   std::vector<Problem> problems;

@@ -64,6 +64,7 @@ absl::Status StateStore::Begin(const std::vector<std::string>& timelines) {
 BatchResult StateStore::Apply(const v1::Batch& batch) {
   BatchResult result;
   if (syncing_) {
+    Snapshot();  // The last complete state is kept before it is changed into something that is not.
     complete_ = false;
   } else {
     revision_ = DecodeRevision(batch.revision());

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "tests/lab/agent_control.h"
 #include "tests/lab/down.h"
 #include "tests/lab/exec.h"
 #include "tests/lab/expectation.h"
@@ -17,6 +18,7 @@
 #include "tests/lab/process.h"
 #include "tests/lab/responder.h"
 #include "tests/lab/status.h"
+#include "tests/lab/stream.h"
 #include "tests/lab/topology.h"
 #include "tests/lab/up.h"
 #include "vswitch/base/status.h"
@@ -35,6 +37,10 @@ struct Options {
   std::vector<std::string> exec;
   std::string expect;
   std::string output = "table";
+  StreamOptions stream;
+  std::string stream_to;
+  std::string restart_host;
+  bool restart_kill = false;
   std::string responder_name;
   int ready_fd = -1;
 };
@@ -82,6 +88,22 @@ int RunMatrix(const Options& options) {
   return *as_expected ? 0 : 1;
 }
 
+int RunStreamCommand(Options& options) {
+  options.stream.lab = options.lab;
+  auto to = IpAddress::Parse(options.stream_to);
+  if (!to.ok()) return Fail(to.status());
+  options.stream.to = *to;
+  const auto result = RunStream(options.stream);
+  if (!result.ok()) return Fail(result.status());
+  fmt::print("sent={} answered={} lost={}\n", result->sent, result->answered, result->sent - result->answered);
+  return result->sent == result->answered ? 0 : 1;
+}
+
+int RunRestartAgent(const Options& options) {
+  const absl::Status status = RestartAgent(options.lab, options.restart_host, options.restart_kill);
+  return status.ok() ? 0 : Fail(status);
+}
+
 int RunExec(const Options& options) {
   const std::vector<std::string> command(options.exec.begin() + 1, options.exec.end());
   return Fail(Exec(options.lab, options.exec.front(), command), kCannotRun);
@@ -99,6 +121,20 @@ void AddMatrix(CLI::App& app, Options& options) {
   CLI::App* matrix = app.add_subcommand("matrix", "Try who reaches whom and compare with an expectation");
   matrix->add_option("--expect", options.expect, "Expectation file")->required();
   matrix->add_option("-o,--output", options.output, "table or json")->check(CLI::IsMember({"table", "json"}));
+}
+
+void AddStream(CLI::App& app, Options& options) {
+  CLI::App* stream =
+      app.add_subcommand("stream", "Send probes from a VM until interrupted; exit 1 if one is lost");
+  stream->add_option("FROM", options.stream.from, "VM that sends")->required();
+  stream->add_option("ADDRESS", options.stream_to, "Address of a VM, which answers")->required();
+  stream->add_option("--rate", options.stream.rate, "Packets per second")->capture_default_str();
+}
+
+void AddRestartAgent(CLI::App& app, Options& options) {
+  CLI::App* restart = app.add_subcommand("restart-agent", "End a hypervisor's agent and start it again");
+  restart->add_option("HOST", options.restart_host)->required();
+  restart->add_flag("--kill", options.restart_kill, "By SIGKILL instead of SIGTERM");
 }
 
 void AddResponder(CLI::App& app, Options& options) {
@@ -122,6 +158,8 @@ int Dispatch(const CLI::App& app, Options& options) {
   }
   if (command == "down") return RunDown(options);
   if (command == "status") return RunStatus(options);
+  if (command == "stream") return RunStreamCommand(options);
+  if (command == "restart-agent") return RunRestartAgent(options);
   if (command == "exec") return RunExec(options);
   return RunMatrix(options);
 }
@@ -140,6 +178,8 @@ int Main(int argc, char** argv) {
       app.add_subcommand("exec", "Run a command in a VM, on a hypervisor, or where the controller is");
   exec->prefix_command();
   AddMatrix(app, options);
+  AddStream(app, options);
+  AddRestartAgent(app, options);
   AddResponder(app, options);
   CLI11_PARSE(app, argc, argv);
   options.exec = exec->remaining();

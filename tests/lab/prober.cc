@@ -1,23 +1,15 @@
 #include "tests/lab/prober.h"
 
-#include <netinet/in.h>
 #include <poll.h>
-#include <sys/socket.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <array>
-#include <cerrno>
 #include <charconv>
-#include <cstring>
-#include <map>
-#include <optional>
 #include <random>
-#include <string_view>
 #include <utility>
 
 #include "tests/lab/netns.h"
-#include "tests/lab/responder.h"
+#include "tests/lab/probe_socket.h"
 #include "vswitch/base/status.h"
 
 namespace kasane::lab {
@@ -28,73 +20,14 @@ using std::chrono::milliseconds;
 
 // Datagrams may be lost; a fence probe without an answer is sent again.
 constexpr milliseconds kRetry{100};
-// Room for every probe of a VM while its kernel still resolves neighbours.
-constexpr int kSendBuffer = 8 << 20;
-
-struct SocketAddress {
-  sockaddr_storage storage = {};
-  socklen_t length = 0;
-};
-
-SocketAddress ToSocketAddress(const IpAddress& address) {
-  SocketAddress result;
-  if (address.is_v4()) {
-    auto* v4 = reinterpret_cast<sockaddr_in*>(&result.storage);
-    v4->sin_family = AF_INET;
-    v4->sin_port = htons(kProbePort);
-    std::memcpy(&v4->sin_addr, address.bytes().data(), 4);
-    result.length = sizeof *v4;
-  } else {
-    auto* v6 = reinterpret_cast<sockaddr_in6*>(&result.storage);
-    v6->sin6_family = AF_INET6;
-    v6->sin6_port = htons(kProbePort);
-    std::memcpy(&v6->sin6_addr, address.bytes().data(), 16);
-    result.length = sizeof *v6;
-  }
-  return result;
-}
-
-IpAddress FromSocketAddress(const sockaddr_storage& storage) {
-  std::array<uint8_t, 16> bytes{};
-  if (storage.ss_family == AF_INET6) {
-    std::memcpy(bytes.data(), &reinterpret_cast<const sockaddr_in6*>(&storage)->sin6_addr, 16);
-    return IpAddress::V6(std::span<const uint8_t, 16>(bytes));
-  }
-  std::memcpy(bytes.data(), &reinterpret_cast<const sockaddr_in*>(&storage)->sin_addr, 4);
-  return IpAddress::V4(std::span<const uint8_t, 4>(bytes.data(), 4));
-}
-
-class Socket {
- public:
-  // In the calling thread's namespace.
-  static absl::StatusOr<Socket> Open(int family) {
-    Socket result(socket(family, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
-    if (result.fd_ < 0) return Error(absl::StatusCode::kInternal, "socket: {}", std::strerror(errno));
-    setsockopt(result.fd_, SOL_SOCKET, SO_SNDBUFFORCE, &kSendBuffer, sizeof kSendBuffer);
-    setsockopt(result.fd_, SOL_SOCKET, SO_RCVBUFFORCE, &kSendBuffer, sizeof kSendBuffer);
-    return result;
-  }
-  Socket(Socket&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
-  Socket& operator=(Socket&&) = delete;
-  ~Socket() {
-    if (fd_ >= 0) close(fd_);
-  }
-
-  int fd() const { return fd_; }
-
- private:
-  explicit Socket(int fd) : fd_(fd) {}
-  int fd_;
-};
-
 // One VM's probes and how far its rounds are.
 class Sender {
  public:
-  Sender(Socket v4, Socket v6) : v4_(std::move(v4)), v6_(std::move(v6)) {}
+  Sender(ProbeSocket v4, ProbeSocket v6) : v4_(std::move(v4)), v6_(std::move(v6)) {}
 
   void Add(size_t probe) { probes_.push_back(probe); }
-  const Socket& v4() const { return v4_; }
-  const Socket& v6() const { return v6_; }
+  const ProbeSocket& v4() const { return v4_; }
+  const ProbeSocket& v6() const { return v6_; }
   const std::vector<size_t>& probes() const { return probes_; }
 
   std::set<size_t> waiting;  // Fence probes of this round that are not answered yet.
@@ -105,8 +38,8 @@ class Sender {
   bool Done() const { return complete >= kRounds || !fenced; }
 
  private:
-  Socket v4_;
-  Socket v6_;
+  ProbeSocket v4_;
+  ProbeSocket v6_;
   std::vector<size_t> probes_;  // Indexes; those that nobody should answer first.
 };
 
@@ -124,8 +57,8 @@ class Prober {
   absl::Status Open(const Layout& layout, const LabPlan& plan) {
     for (const Vm& vm : plan.vms) {
       ASSIGN_OR_RETURN(const NetnsScope scope, NetnsScope::Enter(layout.Namespace(vm.node)));
-      ASSIGN_OR_RETURN(Socket v4, Socket::Open(AF_INET));
-      ASSIGN_OR_RETURN(Socket v6, Socket::Open(AF_INET6));
+      ASSIGN_OR_RETURN(ProbeSocket v4, ProbeSocket::Open(IpFamily::kV4));
+      ASSIGN_OR_RETURN(ProbeSocket v6, ProbeSocket::Open(IpFamily::kV6));
       senders_.emplace_back(std::move(v4), std::move(v6));
     }
     for (const bool fence : {false, true}) {
@@ -199,15 +132,7 @@ class Prober {
   absl::Status Send(const Sender& sender, size_t index) {
     const Probe& probe = probes_[index];
     const std::string nonce = fmt::format("{:x}.{:x}.{:x}", run_, index, sender.complete);
-    const SocketAddress to = ToSocketAddress(probe.to);
-    const int fd = probe.to.is_v4() ? sender.v4().fd() : sender.v6().fd();
-    const ssize_t sent =
-        sendto(fd, nonce.data(), nonce.size(), 0, reinterpret_cast<const sockaddr*>(&to.storage), to.length);
-    // A VM without a route to the address cannot reach it: that is an outcome, not a failure.
-    if (sent >= 0 || errno == ENETUNREACH || errno == EHOSTUNREACH || errno == EADDRNOTAVAIL) {
-      return absl::OkStatus();
-    }
-    return Error(absl::StatusCode::kInternal, "sending a probe to {}: {}", probe.to, std::strerror(errno));
+    return (probe.to.is_v4() ? sender.v4() : sender.v6()).Send(probe.to, nonce);
   }
 
   void Wait() {
@@ -223,34 +148,24 @@ class Prober {
   }
 
   void Receive(const Sender& sender) {
-    for (const Socket* socket : {&sender.v4(), &sender.v6()}) {
-      std::array<char, 512> buffer;
-      sockaddr_storage peer = {};
-      while (true) {
-        socklen_t length = sizeof peer;
-        const ssize_t size = recvfrom(socket->fd(), buffer.data(), buffer.size(), 0,
-                                      reinterpret_cast<sockaddr*>(&peer), &length);
-        if (size < 0) break;
-        Take({buffer.data(), static_cast<size_t>(size)}, FromSocketAddress(peer));
-      }
-    }
+    const auto take = [this](const ProbeAnswer& answer) { Take(answer); };
+    sender.v4().Receive(take);
+    sender.v6().Receive(take);
   }
 
-  // "NAME RUN.PROBE.ROUND". Only an answer from the address that was asked counts, as for any client.
-  void Take(std::string_view answer, const IpAddress& peer) {
-    const size_t space = answer.rfind(' ');
-    if (space == std::string_view::npos) return;
+  // The nonce is "RUN.PROBE.ROUND". Only an answer from the address that was asked counts, as for any client.
+  void Take(const ProbeAnswer& answer) {
     std::array<uint64_t, 3> numbers{};
-    const char* at = answer.data() + space + 1;
-    const char* const end = answer.data() + answer.size();
+    const char* at = answer.nonce.data();
+    const char* const end = at + answer.nonce.size();
     for (uint64_t& number : numbers) {
       const auto parsed = std::from_chars(at, end, number, 16);
       if (parsed.ec != std::errc()) return;
       at = parsed.ptr == end ? end : parsed.ptr + 1;
     }
     const auto [run, index, round] = numbers;
-    if (run != run_ || index >= probes_.size() || probes_[index].to != peer) return;
-    results_[index].answered_by.insert(std::string(answer.substr(0, space)));
+    if (run != run_ || index >= probes_.size() || probes_[index].to != answer.from) return;
+    results_[index].answered_by.insert(answer.name);
     Sender& sender = senders_[probes_[index].vm];
     if (round == static_cast<uint64_t>(sender.complete)) sender.waiting.erase(index);
   }

@@ -27,11 +27,11 @@ TEST(Run, ReturnsOutputAndFeedsInput) {
   Command command = Shell("tr a-z A-Z; echo $WHO");
   command.input = "hello ";
   command.environment = {"WHO=world"};
-  EXPECT_EQ(*Run(command), "HELLO world\n");
+  EXPECT_EQ(*lab::Run(command), "HELLO world\n");
 }
 
 TEST(Run, AFailureCarriesTheCommandAndWhatItSaid) {
-  const auto result = Run(Shell("echo no such bridge >&2; exit 3"));
+  const auto result = lab::Run(Shell("echo no such bridge >&2; exit 3"));
   ASSERT_FALSE(result.ok());
   EXPECT_THAT(Message(result.status()), HasSubstr("no such bridge"));
   EXPECT_THAT(Message(result.status()), HasSubstr("/bin/sh -c"));
@@ -40,10 +40,10 @@ TEST(Run, AFailureCarriesTheCommandAndWhatItSaid) {
 TEST(Run, SaysWhatCannotBeExecuted) {
   Command command;
   command.argv = {"/no/such/program"};
-  EXPECT_THAT(Message(Run(command).status()), HasSubstr("/no/such/program: No such file"));
+  EXPECT_THAT(Message(lab::Run(command).status()), HasSubstr("/no/such/program: No such file"));
   command = Shell("true");
   command.netns = "no-such-namespace";
-  EXPECT_THAT(Message(Run(command).status()), HasSubstr("in namespace no-such-namespace"));
+  EXPECT_THAT(Message(lab::Run(command).status()), HasSubstr("in namespace no-such-namespace"));
 }
 
 TEST(Processes, AreRecordedAndEnded) {

@@ -125,7 +125,7 @@ absl::Status Up(const UpOptions& options) {
   const auto planned = MakePlan(topology.state);
   if (!planned.ok()) return Annotate(planned.status(), options.topology);
   const LabPlan& plan = *planned;
-  ASSIGN_OR_RETURN(const LabLock lock, LabLock::Take(layout));
+  ASSIGN_OR_RETURN(LabLock lock, LabLock::Take(layout));
   if (Exists(options.lab)) {
     return Error(absl::StatusCode::kAlreadyExists,
                  "lab \"{0}\" is up already, or left over: `kasane-lab --name {0} down` removes it",
@@ -134,6 +134,7 @@ absl::Status Up(const UpOptions& options) {
   auto client = Build(layout, plan, topology, programs);
   if (!client.ok()) {
     TearDown(layout);
+    lock.RemoveFile();
     return client.status();
   }
   if (options.wait) RETURN_IF_ERROR(WaitUntilActive(**client, layout, plan, kActiveDeadline));

@@ -86,6 +86,7 @@ void OvsDatapath::Publish() {
     auto facts = std::make_shared<DatapathFacts>();
     facts->ready = state->ready;
     facts->session = state->session;
+    facts->generation = uint64_t{state->vxlan_v4} << 32 | state->vxlan_v6;
     facts->attachments = state->attachments;
     facts->tunnels = *parts_.keeper->States();
     facts->problems = state->problems;
@@ -95,14 +96,15 @@ void OvsDatapath::Publish() {
   on_event_();
 }
 
-// Makes sure that installer_ belongs to the present session of the switch.
-absl::Status OvsDatapath::Connect(uint64_t session) {
-  if (installer_ && installer_session_ == session) return absl::OkStatus();
-  installer_.reset();
-  ASSIGN_OR_RETURN(std::unique_ptr<OpenFlowChannel> channel, parts_.open_channel());
-  installer_ = std::make_unique<FlowInstaller>(std::move(channel));
-  installer_session_ = session;
-  return absl::OkStatus();
+// Over a connection of the present session: a new one starts from what the switch really holds.
+absl::StatusOr<ApplyResult> OvsDatapath::Install(const FlowTable& desired, uint64_t session) {
+  if (!installer_ || installer_session_ != session) {
+    installer_.reset();
+    ASSIGN_OR_RETURN(std::unique_ptr<OpenFlowChannel> channel, parts_.open_channel());
+    installer_ = std::make_unique<FlowInstaller>(std::move(channel));
+    installer_session_ = session;
+  }
+  return installer_->Apply(desired);
 }
 
 absl::StatusOr<ApplyResult> OvsDatapath::Apply(const HostView& view) {
@@ -114,8 +116,7 @@ absl::StatusOr<ApplyResult> OvsDatapath::Apply(const HostView& view) {
   auto owners = std::make_shared<Owners>();
   for (const auto& [key, value] : desired.flows()) (*owners)[CookieOf(value.owner, value.drop)] = value.owner;
 
-  absl::StatusOr<ApplyResult> result = Connect(state->session);
-  if (result.ok()) result = installer_->Apply(desired);
+  absl::StatusOr<ApplyResult> result = Install(desired, state->session);
   if (!result.ok()) {
     if (result.status().code() == absl::StatusCode::kUnavailable) {
       installer_.reset();

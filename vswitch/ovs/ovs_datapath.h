@@ -55,7 +55,7 @@ class OvsDatapath : public Datapath {
   using Owners = std::unordered_map<uint64_t, Owner>;  // By cookie.
 
   void Publish();
-  absl::Status Connect(uint64_t session);
+  absl::StatusOr<ApplyResult> Install(const FlowTable& desired, uint64_t session);
 
   Parts parts_;
   std::function<void()> on_event_;

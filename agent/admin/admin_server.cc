@@ -1,0 +1,141 @@
+#include "agent/admin/admin_server.h"
+
+#include <grpcpp/grpcpp.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "kasane/v1/agent.grpc.pb.h"
+#include "vswitch/base/status.h"
+
+namespace kasane {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+constexpr int kMaxMessageBytes = 1 << 20;  // A request; the largest holds one frame.
+constexpr mode_t kSocketMode = 0660;
+
+grpc::Status ToGrpc(const absl::Status& status) {
+  return {static_cast<grpc::StatusCode>(status.code()), Message(status)};
+}
+
+template <typename Reply>
+grpc::Status Answer(absl::StatusOr<Reply> result, Reply* reply) {
+  if (!result.ok()) return ToGrpc(result.status());
+  *reply = *std::move(result);
+  return grpc::Status::OK;
+}
+
+class Service final : public v1::AgentService::Service {
+ public:
+  Service(AgentIdentity identity, AdminServer::SnapshotSource snapshot, Datapath& datapath)
+      : identity_(std::move(identity)), snapshot_(std::move(snapshot)), datapath_(datapath) {}
+
+  grpc::Status Status(grpc::ServerContext* /*context*/, const v1::AgentStatusRequest* /*request*/,
+                      v1::AgentStatusReply* reply) override {
+    const auto uptime = std::chrono::duration_cast<std::chrono::seconds>(Clock::now() - start_);
+    *reply = StatusReply(identity_, datapath_.Name(), uptime, *snapshot_());
+    return grpc::Status::OK;
+  }
+
+  grpc::Status ListPorts(grpc::ServerContext* /*context*/, const v1::ListPortsRequest* /*request*/,
+                         v1::ListPortsReply* reply) override {
+    *reply = PortsReply(*snapshot_());
+    return grpc::Status::OK;
+  }
+
+  grpc::Status ListTunnels(grpc::ServerContext* /*context*/, const v1::ListTunnelsRequest* /*request*/,
+                           v1::ListTunnelsReply* reply) override {
+    *reply = TunnelsReply(*snapshot_());
+    return grpc::Status::OK;
+  }
+
+  grpc::Status ListNetworks(grpc::ServerContext* /*context*/, const v1::ListNetworksRequest* /*request*/,
+                            v1::ListNetworksReply* reply) override {
+    *reply = NetworksReply(*snapshot_());
+    return grpc::Status::OK;
+  }
+
+  grpc::Status ListRouters(grpc::ServerContext* /*context*/, const v1::ListRoutersRequest* /*request*/,
+                           v1::ListRoutersReply* reply) override {
+    *reply = RoutersReply(*snapshot_());
+    return grpc::Status::OK;
+  }
+
+  grpc::Status ListFlows(grpc::ServerContext* /*context*/, const v1::ListFlowsRequest* request,
+                         v1::ListFlowsReply* reply) override {
+    absl::StatusOr<std::vector<InstalledEntry>> entries = datapath_.Dump();
+    if (!entries.ok()) return ToGrpc(entries.status());
+    return Answer(FlowsReply(*snapshot_(), *entries, request->owner()), reply);
+  }
+
+  grpc::Status Trace(grpc::ServerContext* /*context*/, const v1::TraceRequest* request,
+                     v1::TraceReply* reply) override {
+    return Answer(TracedReply(*snapshot_(), *request), reply);
+  }
+
+  grpc::Status Resolve(grpc::ServerContext* /*context*/, const v1::ResolveRequest* request,
+                       v1::ResolveReply* reply) override {
+    return Answer(ResolvedReply(*snapshot_(), *request), reply);
+  }
+
+ private:
+  const AgentIdentity identity_;
+  const AdminServer::SnapshotSource snapshot_;
+  Datapath& datapath_;
+  const Clock::time_point start_ = Clock::now();
+};
+
+}  // namespace
+
+class AdminServer::Impl {
+ public:
+  Impl(AgentIdentity identity, SnapshotSource snapshot, Datapath& datapath)
+      : service_(std::move(identity), std::move(snapshot), datapath) {}
+
+  ~Impl() {
+    if (server_ == nullptr) return;
+    server_->Shutdown(std::chrono::system_clock::now() + std::chrono::seconds(1));
+    server_.reset();
+    unlink(path_.c_str());
+  }
+
+  absl::Status Listen(const std::string& path) {
+    path_ = path;
+    grpc::ServerBuilder builder;
+    builder.AddListeningPort("unix:" + path, grpc::InsecureServerCredentials());
+    builder.RegisterService(&service_);
+    builder.SetMaxReceiveMessageSize(kMaxMessageBytes);
+    // gRPC offers no mode: the mask makes the socket come into being with it.
+    const mode_t mask = umask(0777 & ~kSocketMode);
+    server_ = builder.BuildAndStart();
+    umask(mask);
+    if (server_ != nullptr) return absl::OkStatus();
+    return Error(absl::StatusCode::kUnavailable,
+                 "admin socket {} cannot be bound: the directory must exist and be writable for this user",
+                 path);
+  }
+
+ private:
+  Service service_;
+  std::string path_;
+  std::unique_ptr<grpc::Server> server_;
+};
+
+AdminServer::AdminServer(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
+AdminServer::~AdminServer() = default;
+
+absl::StatusOr<std::unique_ptr<AdminServer>> AdminServer::Start(std::unique_ptr<AdminSocket> socket,
+                                                                AgentIdentity identity, SnapshotSource snapshot,
+                                                                Datapath& datapath) {
+  auto impl = std::make_unique<Impl>(std::move(identity), std::move(snapshot), datapath);
+  RETURN_IF_ERROR(impl->Listen(socket->path()));
+  return std::unique_ptr<AdminServer>(new AdminServer(std::move(impl)));
+}
+
+}  // namespace kasane

@@ -1,0 +1,95 @@
+#include "agent/daemon.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <memory>
+#include <string>
+#include <thread>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "agent/admin/admin_server.h"
+#include "agent/log/log.h"
+#include "agent/reconcile/event_queue.h"
+#include "agent/reconcile/reconciler.h"
+#include "agent/signals.h"
+#include "agent/sync/sync_client.h"
+#include "vswitch/base/status.h"
+#include "vswitch/ovs/ovs_datapath.h"
+
+namespace kasane {
+namespace {
+
+std::vector<std::string> Texts(const TunnelAddresses& addresses) {
+  std::vector<std::string> texts;
+  if (addresses.v4) texts.push_back(addresses.v4->ToString());
+  if (addresses.v6) texts.push_back(addresses.v6->ToString());
+  return texts;
+}
+
+absl::StatusOr<std::unique_ptr<Datapath>> OpenDatapath(const AgentConfig& config, EventQueue& queue) {
+  ovs::OvsConfig ovs;
+  ovs.run_dir = config.datapath.ovs_run_dir;
+  ovs.bridge = config.datapath.bridge;
+  if (config.datapath.datapath_type != "auto") ovs.datapath_type = config.datapath.datapath_type;
+  ovs.tunnel_addresses = config.tunnel_addresses;
+  return ovs::OvsDatapath::Create(ovs, [&queue] { queue.Push(DatapathChanged{}); });
+}
+
+SyncOptions SyncOptionsOf(const AgentConfig& config) {
+  SyncOptions options;
+  options.target = config.controller_target;
+  options.address = config.controller;
+  options.host_id = config.host_id.str();
+  options.tunnel_addresses = Texts(config.tunnel_addresses);
+  options.capabilities = {"datapath:" + config.datapath.type};
+  if (config.tunnel_addresses.v4) options.capabilities.emplace_back("underlay:ipv4");
+  if (config.tunnel_addresses.v6) options.capabilities.emplace_back("underlay:ipv6");
+  options.agent_version = KASANE_VERSION;
+  return options;
+}
+
+AgentIdentity IdentityOf(const AgentConfig& config) {
+  return {config.host_id.str(), KASANE_VERSION, config.controller, Texts(config.tunnel_addresses)};
+}
+
+int CannotStart(const absl::Status& status) {
+  log::Error("cannot start", {{"why", Message(status)}});
+  return 1;
+}
+
+}  // namespace
+
+int RunDaemon(const AgentConfig& config) {
+  log::Info("kasaned starts", {{"version", KASANE_VERSION},
+                               {"host", config.host_id.str()},
+                               {"pid", std::to_string(getpid())},
+                               {"controller", config.controller}});
+  // First, so that a second agent on this socket has touched nothing yet when it finds the first one.
+  absl::StatusOr<std::unique_ptr<AdminSocket>> socket = AdminSocket::Claim(config.admin_socket);
+  if (!socket.ok()) return CannotStart(socket.status());
+
+  EventQueue queue;
+  absl::StatusOr<std::unique_ptr<Datapath>> datapath = OpenDatapath(config, queue);
+  if (!datapath.ok()) return CannotStart(datapath.status());
+
+  SyncClient client(SyncOptionsOf(config), [&queue](SyncEvent event) {
+    std::visit([&queue](auto& what) { queue.Push(std::move(what)); }, event);
+  });
+  Reconciler reconciler({config.host_id, config.tunnel_addresses, config.controller}, **datapath, client);
+  absl::StatusOr<std::unique_ptr<AdminServer>> admin = AdminServer::Start(
+      *std::move(socket), IdentityOf(config), [&] { return reconciler.Snapshot(); }, **datapath);
+  if (!admin.ok()) return CannotStart(admin.status());
+
+  std::thread loop([&] { RunReconciler(reconciler, queue); });
+  const int signal = WaitForStopSignal();
+  log::Info("kasaned stops; the switch goes on forwarding", {{"signal", strsignal(signal)}});
+  queue.Close();
+  loop.join();
+  return 0;
+}
+
+}  // namespace kasane

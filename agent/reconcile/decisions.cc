@@ -1,0 +1,152 @@
+#include "agent/reconcile/decisions.h"
+
+#include <fmt/format.h>
+
+#include <set>
+#include <string>
+
+namespace kasane {
+namespace {
+
+const std::string* Failure(const Installed& installed, OwnerKind kind, const std::string& id) {
+  auto failed = installed.result.failed_owners.find(Owner{kind, id});
+  return failed == installed.result.failed_owners.end() ? nullptr : &failed->second;
+}
+
+// Why what the port needs is not in the switch. Empty: it is.
+std::string WhyNotInstalled(const LocalPort& port, const std::optional<Installed>& installed,
+                            const DatapathFacts& facts) {
+  auto attached = facts.attachments.find(port.id);
+  if (attached == facts.attachments.end()) {
+    return fmt::format("not plugged: no interface in the switch has external_ids:iface-id={}", port.id);
+  }
+  if (!installed || installed->session != facts.session) return "its flows are not in the switch yet";
+  auto applied = installed->attachments.find(port.id);
+  auto applied_port = installed->view->ports.find(port.id);
+  if (applied == installed->attachments.end() || applied->second != attached->second ||
+      applied_port == installed->view->ports.end()) {
+    return "its flows are not in the switch yet";
+  }
+  if (const std::string* reason = Failure(*installed, OwnerKind::kPipeline, "")) {
+    return fmt::format("the switch refused flows of the pipeline: {}", *reason);
+  }
+  if (const std::string* reason = Failure(*installed, OwnerKind::kNetwork, port.network.str())) {
+    return fmt::format("the switch refused flows of its network: {}", *reason);
+  }
+  if (const std::string* reason = Failure(*installed, OwnerKind::kPort, port.id.str())) {
+    return fmt::format("the switch refused its flows: {}", *reason);
+  }
+  return "";
+}
+
+// Why the tunnels that the network floods to are not settled. Empty: they are.
+std::string WhyNoTunnels(const HostView& view, const NetworkView& network, const DatapathFacts& facts) {
+  for (const HostId& id : network.flood_hosts) {
+    auto host = view.hosts.find(id);
+    if (host == view.hosts.end() || !host->second.vtep) continue;
+    auto tunnel = facts.tunnels.find(*host->second.vtep);
+    const bool settled =
+        tunnel != facts.tunnels.end() && (tunnel->second.ready || !tunnel->second.problem.empty());
+    if (!settled) return fmt::format("waiting for the tunnel to {} (host {})", *host->second.vtep, id);
+  }
+  return "";
+}
+
+std::string WhyNotActive(const HostView& view, const LocalPort& port, const std::optional<Installed>& installed,
+                         const DatapathFacts& facts) {
+  if (!port.admin_state_up) return "admin_state_up is false";
+  auto network = view.networks.find(port.network);
+  if (network == view.networks.end()) return fmt::format("its network {} is not known here", port.network);
+  if (!network->second.admin_state_up) return "admin_state_up of its network is false";
+  if (!facts.ready) return "the switch is not ready";
+  std::string why = WhyNotInstalled(port, installed, facts);
+  return why.empty() ? WhyNoTunnels(view, network->second, facts) : why;
+}
+
+std::string Subject(const HostView& view, const Owner& owner) {
+  if (owner.kind == OwnerKind::kPort) {
+    auto port = view.ports.find(PortId(owner.id));
+    if (port != view.ports.end() && !port->second.name.empty()) {
+      return fmt::format("port {} ({})", owner.id, port->second.name);
+    }
+  }
+  return owner.id.empty() ? std::string(Label(owner.kind)) : fmt::format("{} {}", Label(owner.kind), owner.id);
+}
+
+Problem TunnelProblem(const RemoteHost& host, const TunnelAddresses& own) {
+  if (!host.addresses.v4 && !host.addresses.v6) {
+    return {fmt::format("host {}", host.id),
+            "has no tunnel address yet: start kasaned there; packets to its ports are dropped as no_tunnel"};
+  }
+  return {
+      fmt::format("host {}", host.id),
+      fmt::format("has a tunnel address over IPv{} only, this host over IPv{} only: give both one of the same "
+                  "family in tunnel_addresses; packets to its ports are dropped as no_tunnel",
+                  host.addresses.v4 ? 4 : 6, own.v4 ? 4 : 6)};
+}
+
+void AddTunnelProblems(const HostView& view, const DatapathFacts& facts, std::vector<Problem>& problems) {
+  for (const auto& [id, host] : view.hosts) {
+    if (!host.vtep) {
+      problems.push_back(TunnelProblem(host, view.tunnel_addresses));
+      continue;
+    }
+    auto tunnel = facts.tunnels.find(*host.vtep);
+    if (tunnel != facts.tunnels.end() && !tunnel->second.problem.empty()) {
+      problems.push_back({fmt::format("tunnel {} (host {})", *host.vtep, id), tunnel->second.problem});
+    }
+  }
+}
+
+}  // namespace
+
+bool NeedsApply(const HostView& wanted, const std::optional<Installed>& installed, const DatapathFacts& facts) {
+  if (!facts.ready) return false;
+  if (!installed || installed->session != facts.session || installed->generation != facts.generation ||
+      installed->attachments != facts.attachments) {
+    return true;
+  }
+  return installed->view.get() != &wanted && *installed->view != wanted;
+}
+
+std::map<PortId, PortActivity> JudgePorts(const HostView& wanted, const std::optional<Installed>& installed,
+                                          const DatapathFacts& facts) {
+  std::map<PortId, PortActivity> ports;
+  for (const auto& [id, port] : wanted.ports) {
+    std::string why_not = WhyNotActive(wanted, port, installed, facts);
+    ports.emplace(id, PortActivity{why_not.empty(), why_not});
+  }
+  return ports;
+}
+
+AppliedReport MakeApplied(const Installed& installed, const std::map<PortId, PortActivity>& ports) {
+  AppliedReport report{installed.revision, {}, {}};
+  for (const auto& [id, activity] : ports) {
+    if (!installed.view->ports.contains(id)) continue;
+    (activity.active ? report.active_ports : report.down_ports).push_back(id);
+  }
+  return report;
+}
+
+std::vector<IpAddress> WantedTunnels(const HostView& view) {
+  std::set<IpAddress> remotes;
+  for (const auto& [id, host] : view.hosts) {
+    if (host.vtep) remotes.insert(*host.vtep);
+  }
+  return {remotes.begin(), remotes.end()};
+}
+
+std::vector<Problem> DatapathProblems(const HostView* wanted, const std::optional<Installed>& installed,
+                                      const DatapathFacts& facts) {
+  std::vector<Problem> problems = facts.problems;
+  if (installed) {
+    for (const auto& [owner, reason] : installed->result.failed_owners) {
+      problems.push_back(
+          {Subject(*installed->view, owner), fmt::format("the switch refused its flows: {}", reason)});
+    }
+  }
+  if (wanted != nullptr) AddTunnelProblems(*wanted, facts, problems);
+  return problems;
+}
+
+}  // namespace kasane

@@ -1,0 +1,193 @@
+#include "agent/reconcile/decisions.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <string>
+
+namespace kasane {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+const PortId kPort("p1");
+const IpAddress kVtep2 = *IpAddress::Parse("192.0.2.2");
+const IpAddress kVtep3 = *IpAddress::Parse("192.0.2.3");
+
+// Port p1 on network n1, which floods to h2. h3 is reached through routers only.
+HostView View() {
+  HostView view;
+  view.host = HostId("h1");
+  view.tunnel_addresses.v4 = *IpAddress::Parse("192.0.2.1");
+  NetworkView network{NetworkId("n1"), "net", *Vni::From(7), 1450, true, {HostId("h2")}};
+  view.networks.emplace(network.id, network);
+  view.ports[kPort] = LocalPort{kPort, "vm1", NetworkId("n1"), {}, {}, true, true};
+  view.hosts[HostId("h2")] = RemoteHost{HostId("h2"), kVtep2, {kVtep2, {}}};
+  view.hosts[HostId("h3")] = RemoteHost{HostId("h3"), kVtep3, {kVtep3, {}}};
+  return view;
+}
+
+DatapathFacts Facts() {
+  DatapathFacts facts;
+  facts.ready = true;
+  facts.session = 1;
+  facts.attachments[kPort] = {"tap1", 5};
+  facts.tunnels[kVtep2] = TunnelState{kVtep2, true, {}, {}, ""};
+  return facts;
+}
+
+Installed InstalledOf(const HostView& view, const DatapathFacts& facts) {
+  return {std::make_shared<const HostView>(view),
+          {"t1", 4},
+          facts.session,
+          facts.generation,
+          facts.attachments,
+          {}};
+}
+
+std::string WhyNot(const HostView& view, const std::optional<Installed>& installed,
+                   const DatapathFacts& facts) {
+  const auto ports = JudgePorts(view, installed, facts);
+  EXPECT_EQ(ports.at(kPort).active, ports.at(kPort).why_not.empty());
+  return ports.at(kPort).why_not;
+}
+
+TEST(NeedsApplyTest, OnlyWhenSomethingItDependsOnDiffers) {
+  const HostView view = View();
+  const DatapathFacts facts = Facts();
+  const Installed installed = InstalledOf(view, facts);
+  EXPECT_TRUE(NeedsApply(view, std::nullopt, facts));
+  EXPECT_FALSE(NeedsApply(view, installed, facts));
+  EXPECT_FALSE(NeedsApply(*installed.view, installed, facts));
+
+  HostView other = view;
+  other.ports[kPort].mac = MacAddress::Broadcast();
+  EXPECT_TRUE(NeedsApply(other, installed, facts));
+
+  DatapathFacts changed = facts;
+  changed.session = 2;
+  EXPECT_TRUE(NeedsApply(view, installed, changed));
+  changed = facts;
+  changed.attachments[kPort].ofport = 6;
+  EXPECT_TRUE(NeedsApply(view, installed, changed));
+  changed = facts;
+  changed.generation = 9;
+  EXPECT_TRUE(NeedsApply(view, installed, changed));
+  changed = facts;
+  changed.tunnels[kVtep2].ready = false;
+  EXPECT_FALSE(NeedsApply(view, installed, changed));
+  changed = facts;
+  changed.session = 2;
+  changed.ready = false;
+  EXPECT_FALSE(NeedsApply(view, installed, changed));
+}
+
+TEST(JudgePortsTest, ActiveWhenAllIsThere) {
+  EXPECT_EQ(WhyNot(View(), InstalledOf(View(), Facts()), Facts()), "");
+}
+
+TEST(JudgePortsTest, AdminState) {
+  HostView view = View();
+  view.ports[kPort].admin_state_up = false;
+  EXPECT_EQ(WhyNot(view, InstalledOf(view, Facts()), Facts()), "admin_state_up is false");
+  view = View();
+  view.networks.at(NetworkId("n1")).admin_state_up = false;
+  EXPECT_EQ(WhyNot(view, InstalledOf(view, Facts()), Facts()), "admin_state_up of its network is false");
+}
+
+TEST(JudgePortsTest, PluggedAndAcknowledgedInThisSession) {
+  const HostView view = View();
+  DatapathFacts facts = Facts();
+  const Installed installed = InstalledOf(view, facts);
+
+  facts.attachments.clear();
+  EXPECT_THAT(WhyNot(view, installed, facts), HasSubstr("external_ids:iface-id=p1"));
+  facts = Facts();
+  facts.attachments[kPort].ofport = 6;
+  EXPECT_THAT(WhyNot(view, installed, facts), HasSubstr("not in the switch yet"));
+  facts = Facts();
+  facts.session = 2;
+  EXPECT_THAT(WhyNot(view, installed, facts), HasSubstr("not in the switch yet"));
+  facts = Facts();
+  facts.ready = false;
+  EXPECT_EQ(WhyNot(view, installed, facts), "the switch is not ready");
+  EXPECT_THAT(WhyNot(view, std::nullopt, Facts()), HasSubstr("not in the switch yet"));
+  EXPECT_THAT(WhyNot(view, InstalledOf(HostView{}, Facts()), Facts()), HasSubstr("not in the switch yet"));
+}
+
+TEST(JudgePortsTest, RefusedOwners) {
+  struct Case {
+    Owner owner;
+    const char* why;
+  };
+  const Case cases[] = {
+      {{OwnerKind::kPort, "p1"}, "the switch refused its flows: bad action"},
+      {{OwnerKind::kNetwork, "n1"}, "the switch refused flows of its network: bad action"},
+      {{OwnerKind::kPipeline, ""}, "the switch refused flows of the pipeline: bad action"},
+      {{OwnerKind::kPort, "other"}, ""},
+      {{OwnerKind::kRouter, "r1"}, ""},
+  };
+  for (const Case& c : cases) {
+    Installed installed = InstalledOf(View(), Facts());
+    installed.result.failed_owners[c.owner] = "bad action";
+    EXPECT_EQ(WhyNot(View(), installed, Facts()), c.why);
+  }
+}
+
+TEST(JudgePortsTest, TunnelsOfTheNetworkAreReadyOrHaveAStatedProblem) {
+  const HostView view = View();
+  const Installed installed = InstalledOf(view, Facts());
+  DatapathFacts facts = Facts();
+  facts.tunnels.clear();
+  EXPECT_EQ(WhyNot(view, installed, facts), "waiting for the tunnel to 192.0.2.2 (host h2)");
+  facts.tunnels[kVtep2] = TunnelState{kVtep2, false, {}, {}, ""};
+  EXPECT_EQ(WhyNot(view, installed, facts), "waiting for the tunnel to 192.0.2.2 (host h2)");
+  facts.tunnels[kVtep2].problem = "no answer from 192.0.2.2";
+  EXPECT_EQ(WhyNot(view, installed, facts), "") << "a dead peer must not keep a port down for ever";
+
+  HostView unknown = view;
+  unknown.hosts[HostId("h2")].vtep.reset();
+  EXPECT_EQ(WhyNot(unknown, InstalledOf(unknown, Facts()), Facts()), "") << "nothing to wait for";
+}
+
+TEST(MakeAppliedTest, ReportsThePortsOfTheInstalledViewOnly) {
+  HostView wanted = View();
+  wanted.ports[PortId("p0")] = LocalPort{PortId("p0"), "", NetworkId("n1"), {}, {}, true, true};
+  const Installed before = InstalledOf(View(), Facts());
+  EXPECT_EQ(MakeApplied(before, JudgePorts(wanted, before, Facts())), (AppliedReport{{"t1", 4}, {kPort}, {}}));
+  const Installed after = InstalledOf(wanted, Facts());
+  EXPECT_EQ(MakeApplied(after, JudgePorts(wanted, after, Facts())),
+            (AppliedReport{{"t1", 4}, {kPort}, {PortId("p0")}}));
+}
+
+TEST(WantedTunnelsTest, AllHostsOfTheView) { EXPECT_THAT(WantedTunnels(View()), ElementsAre(kVtep2, kVtep3)); }
+
+TEST(DatapathProblemsTest, NamesWhatIsWrongAndWhatToDo) {
+  HostView view = View();
+  EXPECT_THAT(DatapathProblems(&view, InstalledOf(view, Facts()), Facts()), IsEmpty());
+
+  view.hosts[HostId("h3")].vtep.reset();
+  view.hosts[HostId("h3")].addresses = {{}, *IpAddress::Parse("2001:db8::3")};
+  view.hosts[HostId("h4")] = RemoteHost{HostId("h4"), {}, {}};
+  DatapathFacts facts = Facts();
+  facts.problems = {{"bridge br-phy", "missing"}};
+  facts.tunnels[kVtep2] = TunnelState{kVtep2, false, {}, {}, "no answer"};
+  Installed installed = InstalledOf(view, facts);
+  installed.result.failed_owners[{OwnerKind::kPort, "p1"}] = "bad action";
+
+  const std::vector<Problem> problems = DatapathProblems(&view, installed, facts);
+  ASSERT_EQ(problems.size(), 5);
+  EXPECT_EQ(problems[0].subject, "bridge br-phy");
+  EXPECT_EQ(problems[1], (Problem{"port p1 (vm1)", "the switch refused its flows: bad action"}));
+  EXPECT_EQ(problems[2], (Problem{"tunnel 192.0.2.2 (host h2)", "no answer"}));
+  EXPECT_EQ(problems[3].subject, "host h3");
+  EXPECT_THAT(problems[3].message, HasSubstr("over IPv6 only, this host over IPv4 only"));
+  EXPECT_EQ(problems[4].subject, "host h4");
+  EXPECT_THAT(problems[4].message, HasSubstr("start kasaned there"));
+}
+
+}  // namespace
+}  // namespace kasane

@@ -1,0 +1,44 @@
+// The single queue that everything reaches the reconcile loop by.
+#pragma once
+
+#include <chrono>
+#include <condition_variable>
+#include <mutex>
+#include <optional>
+#include <variant>
+#include <vector>
+
+#include "agent/sync/sync_link.h"
+
+namespace kasane {
+
+// The datapath has new facts: read them.
+struct DatapathChanged {};
+
+using Event = std::variant<StreamOpened, Welcomed, BatchArrived, SyncCompleted, StreamClosed, DatapathChanged>;
+
+// Many producers, one consumer. Its length is bounded by its producers: SyncClient reads no further while
+// too many batches are not handled, and DatapathChanged is kept once.
+class EventQueue {
+ public:
+  using Clock = std::chrono::steady_clock;
+
+  // Any thread; never blocks. After Close events are dropped.
+  void Push(Event event);
+
+  // The consumer: waits until there is an event, `until` passes or Close, and takes all that there is.
+  // Nothing at all (not even an empty list) exactly after Close.
+  std::optional<std::vector<Event>> TakeAll(std::optional<Clock::time_point> until);
+
+  // Any thread.
+  void Close();
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable ready_;
+  std::vector<Event> events_;      // Guarded by mutex_, as all below.
+  bool datapath_changed_ = false;  // events_ holds a DatapathChanged.
+  bool closed_ = false;
+};
+
+}  // namespace kasane

@@ -1,0 +1,97 @@
+// A Datapath for tests: records what it is told, fails as it is told, and lets the test write the facts.
+#pragma once
+
+#include <absl/status/status.h>
+#include <absl/status/statusor.h>
+
+#include <deque>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "vswitch/datapath.h"
+
+namespace kasane {
+
+// Thread-safe.
+class FakeDatapath final : public Datapath {
+ public:
+  explicit FakeDatapath(std::function<void()> on_event = [] {}) : on_event_(std::move(on_event)) {}
+
+  // ---- for the test ----
+
+  // Changes the facts and tells so.
+  void Change(const std::function<void(DatapathFacts&)>& change) {
+    {
+      const std::lock_guard lock(mutex_);
+      DatapathFacts next = *facts_;
+      change(next);
+      facts_ = std::make_shared<const DatapathFacts>(std::move(next));
+    }
+    on_event_();
+  }
+
+  // The next calls of Apply that no outcome was given for yet return these, in order; later ones succeed.
+  void NextApply(absl::StatusOr<ApplyResult> outcome) {
+    const std::lock_guard lock(mutex_);
+    outcomes_.push_back(std::move(outcome));
+  }
+
+  void SetDump(std::vector<InstalledEntry> entries) {
+    const std::lock_guard lock(mutex_);
+    dump_ = std::move(entries);
+  }
+
+  // The views that Apply was called with, failed calls included.
+  std::vector<HostView> applied() const {
+    const std::lock_guard lock(mutex_);
+    return applied_;
+  }
+
+  std::vector<IpAddress> wanted_tunnels() const {
+    const std::lock_guard lock(mutex_);
+    return wanted_tunnels_;
+  }
+
+  // ---- Datapath ----
+
+  std::string Name() const override { return "fake"; }
+
+  std::shared_ptr<const DatapathFacts> Facts() const override {
+    const std::lock_guard lock(mutex_);
+    return facts_;
+  }
+
+  absl::StatusOr<ApplyResult> Apply(const HostView& view) override {
+    const std::lock_guard lock(mutex_);
+    applied_.push_back(view);
+    if (outcomes_.empty()) return ApplyResult{};
+    absl::StatusOr<ApplyResult> outcome = std::move(outcomes_.front());
+    outcomes_.pop_front();
+    return outcome;
+  }
+
+  void WantTunnels(std::vector<IpAddress> remotes) override {
+    const std::lock_guard lock(mutex_);
+    wanted_tunnels_ = std::move(remotes);
+  }
+
+  absl::StatusOr<std::vector<InstalledEntry>> Dump() override {
+    const std::lock_guard lock(mutex_);
+    return dump_;
+  }
+
+ private:
+  const std::function<void()> on_event_;
+  mutable std::mutex mutex_;
+  std::shared_ptr<const DatapathFacts> facts_ = std::make_shared<const DatapathFacts>();
+  std::deque<absl::StatusOr<ApplyResult>> outcomes_;
+  std::vector<HostView> applied_;
+  std::vector<IpAddress> wanted_tunnels_;
+  std::vector<InstalledEntry> dump_;
+};
+
+}  // namespace kasane

@@ -1,0 +1,242 @@
+#include "agent/reconcile/reconciler.h"
+
+#include <algorithm>
+#include <chrono>
+#include <utility>
+#include <variant>
+
+#include "agent/log/log.h"
+#include "agent/view/host_view_builder.h"
+#include "kasane/v1/state.pb.h"
+#include "vswitch/base/status.h"
+
+namespace kasane {
+namespace {
+
+bool Contains(const std::vector<Problem>& problems, const Problem& problem) {
+  return std::find(problems.begin(), problems.end(), problem) != problems.end();
+}
+
+void LogChanges(const AgentSnapshot& before, const AgentSnapshot& after) {
+  for (const Problem& problem : after.problems) {
+    if (!Contains(before.problems, problem)) {
+      log::Warning("problem", {{"subject", problem.subject}, {"what", problem.message}});
+    }
+  }
+  for (const Problem& problem : before.problems) {
+    if (!Contains(after.problems, problem)) {
+      log::Info("problem is over", {{"subject", problem.subject}, {"what", problem.message}});
+    }
+  }
+  for (const auto& [id, activity] : after.ports) {
+    auto old = before.ports.find(id);
+    if (old != before.ports.end() && old->second == activity) continue;
+    if (activity.active) {
+      log::Info("port is active", {{"port", id.str()}});
+    } else {
+      log::Info("port is not active", {{"port", id.str()}, {"why", activity.why_not}});
+    }
+  }
+}
+
+void LogVerdict(const Verdict& verdict) {
+  for (const Fault& fault : verdict.faults) {
+    log::Warning("resource rejected", {{"resource", ToString(verdict.key)}, {"fault", ToString(fault)}});
+  }
+}
+
+}  // namespace
+
+Reconciler::Reconciler(ReconcilerOptions options, Datapath& datapath, SyncLink& link)
+    : options_(std::move(options)), datapath_(datapath), link_(link) {
+  AgentSnapshot empty;
+  empty.state = std::make_shared<const NetworkState>();
+  empty.view =
+      std::make_shared<const HostView>(BuildHostView(*empty.state, options_.host, options_.tunnel_addresses));
+  empty.facts = datapath_.Facts();
+  snapshot_ = std::make_shared<const AgentSnapshot>(std::move(empty));
+}
+
+std::shared_ptr<const AgentSnapshot> Reconciler::Snapshot() const {
+  const std::lock_guard lock(mutex_);
+  return snapshot_;
+}
+
+std::optional<Reconciler::Clock::time_point> Reconciler::Step(const std::vector<Event>& events,
+                                                              Clock::time_point now) {
+  for (const Event& event : events) {
+    std::visit([this](const auto& what) { On(what); }, event);
+  }
+  if (!verdicts_.empty()) link_.ReportVerdicts(stream_, std::exchange(verdicts_, {}));
+
+  UpdateView();
+  ApplyIfDue(*datapath_.Facts(), now);
+
+  const std::shared_ptr<const DatapathFacts> facts = datapath_.Facts();
+  std::map<PortId, PortActivity> ports;
+  if (wanted_ != nullptr) ports = JudgePorts(*wanted_, installed_, *facts);
+  if (installed_) applied_ = MakeApplied(*installed_, ports);
+  Report();
+  Publish(facts, std::move(ports));
+  return failure_ ? std::optional(failure_->retry_at) : std::nullopt;
+}
+
+void Reconciler::On(const StreamOpened& event) {
+  stream_ = event.stream;
+  link_.SayHello(stream_, store_.Held());
+}
+
+void Reconciler::On(const Welcomed& event) {
+  if (event.stream != stream_) return;
+  if (absl::Status status = store_.Begin(event.timelines); !status.ok()) {
+    link_.Refuse(stream_, fmt::format("{}; forwarding goes on with what is held and updates are refused: bring "
+                                      "the right controller back, or restart kasaned to accept this one",
+                                      Message(status)));
+    return;
+  }
+  connected_ = true;
+  controller_problem_.reset();
+  log::Info("controller answered", {{"address", options_.controller_address}, {"store", event.store_id}});
+}
+
+void Reconciler::On(const BatchArrived& event) {
+  if (event.stream != stream_) return;
+  link_.BatchHandled(stream_);
+  if (!connected_) return;
+  BatchResult result = store_.Apply(*event.batch);
+  received_ = DecodeRevision(event.batch->revision());
+  log::Debug("batch", {{"revision", std::to_string(received_->counter)},
+                       {"upserts", std::to_string(event.batch->upserts_size())},
+                       {"deletes", std::to_string(event.batch->deletes_size())}});
+  for (const Fault& fault : result.unnamed) {
+    log::Warning("the controller sent something without a name; ignored", {{"fault", ToString(fault)}});
+  }
+  for (Verdict& verdict : result.verdicts) {
+    LogVerdict(verdict);
+    verdicts_.push_back(std::move(verdict));
+  }
+}
+
+void Reconciler::On(const SyncCompleted& event) {
+  if (event.stream != stream_ || !connected_) return;
+  store_.SyncComplete(event.revision);
+  received_ = event.revision;
+  synced_ = true;
+  log::Info("in sync with the controller", {{"revision", std::to_string(event.revision.counter)}});
+}
+
+void Reconciler::On(const StreamClosed& event) {
+  store_.End();
+  connected_ = false;
+  synced_ = false;
+  reported_.reset();
+  verdicts_.clear();
+  controller_problem_ = event.problem;
+}
+
+void Reconciler::On(const DatapathChanged& /*event*/) {}
+
+void Reconciler::UpdateView() {
+  std::shared_ptr<const NetworkState> state = store_.Snapshot();
+  if (state == nullptr || state == state_) return;
+  state_ = std::move(state);
+  wanted_ = std::make_shared<const HostView>(BuildHostView(*state_, options_.host, options_.tunnel_addresses));
+  std::vector<IpAddress> tunnels = WantedTunnels(*wanted_);
+  if (tunnels == wanted_tunnels_) return;
+  wanted_tunnels_ = std::move(tunnels);
+  datapath_.WantTunnels(wanted_tunnels_);
+}
+
+void Reconciler::ApplyIfDue(const DatapathFacts& facts, Clock::time_point now) {
+  if (wanted_ == nullptr) return;
+  if (!facts.ready) {
+    failure_.reset();  // Try at once when it is.
+    return;
+  }
+  if (!NeedsApply(*wanted_, installed_, facts)) {
+    failure_.reset();
+    failures_ = 0;
+    installed_->view = wanted_;
+    installed_->revision = store_.revision();
+    return;
+  }
+  const bool waiting = failure_ && failure_->session == facts.session && now < failure_->retry_at;
+  if (!waiting) Apply(facts, now);
+}
+
+void Reconciler::Apply(const DatapathFacts& facts, Clock::time_point now) {
+  const Clock::time_point begin = Clock::now();
+  absl::StatusOr<ApplyResult> result = datapath_.Apply(*wanted_);
+  if (!result.ok()) {
+    OnApplyFailed(result.status(), facts, now);
+    return;
+  }
+  failure_.reset();
+  failures_ = 0;
+  const auto took = std::chrono::duration_cast<std::chrono::microseconds>(Clock::now() - begin);
+  log::Info("applied", {{"revision", std::to_string(store_.revision().counter)},
+                        {"added", std::to_string(result->added)},
+                        {"modified", std::to_string(result->modified)},
+                        {"deleted", std::to_string(result->deleted)},
+                        {"installed", std::to_string(result->installed)},
+                        {"refused_owners", std::to_string(result->failed_owners.size())},
+                        {"us", std::to_string(took.count())}});
+  installed_ = Installed{wanted_,          store_.revision(), facts.session,
+                         facts.generation, facts.attachments, *std::move(result)};
+}
+
+void Reconciler::OnApplyFailed(const absl::Status& status, const DatapathFacts& facts, Clock::time_point now) {
+  const std::chrono::milliseconds wait = Backoff::Ceiling(options_.apply_backoff, failures_++);
+  failure_ =
+      Failure{{datapath_.Name(), fmt::format("the switch did not take the present state: {}; what it took "
+                                             "before goes on forwarding, trying again",
+                                             Message(status))},
+              facts.session,
+              now + wait};
+}
+
+void Reconciler::Report() {
+  if (!synced_ || !applied_ || applied_ == reported_) return;
+  link_.ReportApplied(stream_, *applied_);
+  reported_ = applied_;
+}
+
+std::vector<Problem> Reconciler::Problems(const DatapathFacts& facts) const {
+  std::vector<Problem> problems;
+  if (controller_problem_) problems.push_back(*controller_problem_);
+  if (failure_) problems.push_back(failure_->problem);
+  std::vector<Problem> others = DatapathProblems(wanted_.get(), installed_, facts);
+  problems.insert(problems.end(), others.begin(), others.end());
+  return problems;
+}
+
+void Reconciler::Publish(std::shared_ptr<const DatapathFacts> facts, std::map<PortId, PortActivity> ports) {
+  const std::shared_ptr<const AgentSnapshot> before = Snapshot();
+  AgentSnapshot next;
+  next.controller_connected = connected_;
+  next.synced = synced_;
+  next.received = received_;
+  next.state = state_ != nullptr ? state_ : before->state;
+  next.view = wanted_ != nullptr ? wanted_ : before->view;
+  if (installed_) {
+    next.applied = installed_->revision;
+    next.flows = installed_->result.installed;
+  }
+  next.problems = Problems(*facts);
+  next.facts = std::move(facts);
+  next.ports = std::move(ports);
+  for (const auto& entry : store_.rejected()) next.rejected.push_back(entry.second);
+  LogChanges(*before, next);
+
+  const std::lock_guard lock(mutex_);
+  snapshot_ = std::make_shared<const AgentSnapshot>(std::move(next));
+}
+
+void RunReconciler(Reconciler& reconciler, EventQueue& queue) {
+  std::optional<Reconciler::Clock::time_point> until = reconciler.Step({}, Reconciler::Clock::now());
+  while (const std::optional<std::vector<Event>> events = queue.TakeAll(until)) {
+    until = reconciler.Step(*events, Reconciler::Clock::now());
+  }
+}
+
+}  // namespace kasane

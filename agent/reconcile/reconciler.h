@@ -1,0 +1,103 @@
+// The reconcile loop: events in, datapath calls and reports out.
+//
+//   events ─▶ StateStore ─▶ BuildHostView ─▶ Datapath::Apply ─▶ judge ports ─▶ report, publish snapshot
+//
+// All events that wait are taken in before anything is computed, so a burst costs one Apply. Nothing is
+// applied before the first complete snapshot: what an earlier agent left in the switch keeps forwarding.
+// A failed Apply is repeated with growing back-off, or at once when the switch comes back.
+#pragma once
+
+#include <chrono>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "agent/reconcile/agent_snapshot.h"
+#include "agent/reconcile/decisions.h"
+#include "agent/reconcile/event_queue.h"
+#include "agent/state/store.h"
+#include "agent/sync/backoff.h"
+#include "agent/sync/sync_link.h"
+#include "vswitch/datapath.h"
+
+namespace kasane {
+
+struct ReconcilerOptions {
+  HostId host;
+  TunnelAddresses tunnel_addresses;
+  std::string controller_address;  // For problems.
+  BackoffOptions apply_backoff{std::chrono::milliseconds(200), std::chrono::milliseconds(10'000)};
+};
+
+// Threads: Step by one thread, the reconcile thread; Snapshot by any.
+class Reconciler {
+ public:
+  using Clock = EventQueue::Clock;
+
+  // `datapath` and `link` must outlive it.
+  Reconciler(ReconcilerOptions options, Datapath& datapath, SyncLink& link);
+
+  // Takes in `events` and does all that is due at `now`. Returns when it wants to be called at the latest.
+  std::optional<Clock::time_point> Step(const std::vector<Event>& events, Clock::time_point now);
+
+  std::shared_ptr<const AgentSnapshot> Snapshot() const;
+
+ private:
+  void On(const StreamOpened& event);
+  void On(const Welcomed& event);
+  void On(const BatchArrived& event);
+  void On(const SyncCompleted& event);
+  void On(const StreamClosed& event);
+  void On(const DatapathChanged& event);
+
+  void UpdateView();
+  void ApplyIfDue(const DatapathFacts& facts, Clock::time_point now);
+  void Apply(const DatapathFacts& facts, Clock::time_point now);
+  void OnApplyFailed(const absl::Status& status, const DatapathFacts& facts, Clock::time_point now);
+  void Report();
+  void Publish(std::shared_ptr<const DatapathFacts> facts, std::map<PortId, PortActivity> ports);
+  std::vector<Problem> Problems(const DatapathFacts& facts) const;
+
+  const ReconcilerOptions options_;
+  Datapath& datapath_;
+  SyncLink& link_;
+
+  StateStore store_;
+
+  // The stream to the controller. 0: none yet.
+  uint64_t stream_ = 0;
+  bool connected_ = false;  // Welcomed, and not refused by us.
+  bool synced_ = false;
+  std::optional<Problem> controller_problem_;
+  std::optional<Revision> received_;
+  std::vector<Verdict> verdicts_;          // To be reported in this step.
+  std::optional<AppliedReport> reported_;  // Last on this stream.
+
+  // Null before the first complete state.
+  std::shared_ptr<const NetworkState> state_;
+  std::shared_ptr<const HostView> wanted_;
+  std::vector<IpAddress> wanted_tunnels_;
+
+  std::optional<Installed> installed_;
+  std::optional<AppliedReport> applied_;  // To be reported if it differs from reported_.
+
+  // After a failed Apply.
+  struct Failure {
+    Problem problem;
+    uint64_t session = 0;
+    Clock::time_point retry_at;
+  };
+  std::optional<Failure> failure_;
+  int failures_ = 0;  // In a row.
+
+  mutable std::mutex mutex_;
+  std::shared_ptr<const AgentSnapshot> snapshot_;  // Guarded by mutex_. Never null.
+};
+
+// Runs the loop on the calling thread until the queue is closed.
+void RunReconciler(Reconciler& reconciler, EventQueue& queue);
+
+}  // namespace kasane

@@ -1,0 +1,355 @@
+#include "agent/reconcile/reconciler.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <memory>
+#include <optional>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "agent/reconcile/fake_datapath.h"
+#include "agent/state/decode.h"
+#include "kasane/v1/state.pb.h"
+#include "vswitch/base/status.h"
+
+namespace kasane {
+namespace {
+
+using std::chrono::milliseconds;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::SizeIs;
+
+const PortId kPort("p1");
+const IpAddress kPeer = *IpAddress::Parse("192.0.2.2");
+
+// Records what the loop says.
+class FakeLink final : public SyncLink {
+ public:
+  void SayHello(uint64_t /*stream*/, std::vector<HeldResource> held) override {
+    hellos.push_back(std::move(held));
+  }
+  void ReportVerdicts(uint64_t /*stream*/, std::vector<Verdict> of) override {
+    verdicts.insert(verdicts.end(), of.begin(), of.end());
+  }
+  void ReportApplied(uint64_t stream, AppliedReport report) override {
+    applied_on.push_back(stream);
+    applied.push_back(std::move(report));
+  }
+  void BatchHandled(uint64_t /*stream*/) override { ++handled; }
+  void Refuse(uint64_t /*stream*/, std::string reason) override { refused.push_back(std::move(reason)); }
+
+  std::vector<std::vector<HeldResource>> hellos;
+  std::vector<Verdict> verdicts;
+  std::vector<AppliedReport> applied;
+  std::vector<uint64_t> applied_on;
+  int handled = 0;
+  std::vector<std::string> refused;
+};
+
+void AddHost(v1::Batch& batch, const std::string& id, const std::string& address) {
+  v1::Resource& resource = *batch.add_upserts();
+  *resource.mutable_revision() = batch.revision();
+  resource.mutable_host()->set_id(id);
+  resource.mutable_host()->add_tunnel_addresses(address);
+}
+
+void AddNetwork(v1::Batch& batch, const std::string& id, uint32_t vni) {
+  v1::Resource& resource = *batch.add_upserts();
+  *resource.mutable_revision() = batch.revision();
+  resource.mutable_network()->set_id(id);
+  resource.mutable_network()->set_admin_state_up(true);
+  resource.mutable_network()->set_provider_network_type("vxlan");
+  resource.mutable_network()->set_provider_segmentation_id(vni);
+}
+
+void AddVm(v1::Batch& batch, const std::string& id, const std::string& mac, const std::string& host) {
+  v1::Resource& resource = *batch.add_upserts();
+  *resource.mutable_revision() = batch.revision();
+  v1::Port& port = *resource.mutable_port();
+  port.set_id(id);
+  port.set_network_id("n1");
+  port.set_admin_state_up(true);
+  port.set_mac_address(mac);
+  port.set_device_owner("compute:nova");
+  port.set_binding_host_id(host);
+}
+
+v1::Batch EmptyBatch(uint64_t counter) {
+  v1::Batch batch;
+  batch.mutable_revision()->set_timeline("t1");
+  batch.mutable_revision()->set_counter(counter);
+  return batch;
+}
+
+// Port p1 on h1 and p2 on h2, on network n1.
+v1::Batch FirstBatch(uint64_t counter) {
+  v1::Batch batch = EmptyBatch(counter);
+  AddHost(batch, "h1", "192.0.2.1");
+  AddHost(batch, "h2", "192.0.2.2");
+  AddNetwork(batch, "n1", 7);
+  AddVm(batch, "p1", "fa:16:3e:00:00:01", "h1");
+  AddVm(batch, "p2", "fa:16:3e:00:00:02", "h2");
+  return batch;
+}
+
+class ReconcilerTest : public ::testing::Test {
+ protected:
+  ReconcilerTest()
+      : reconciler_({HostId("h1"), {IpAddress::V4(0xc0000201), {}}, "127.0.0.1:6650"}, datapath_, link_) {
+    MakeReady();
+  }
+
+  void MakeReady(uint64_t session = 1) {
+    datapath_.Change([session](DatapathFacts& facts) {
+      facts.ready = true;
+      facts.session = session;
+      facts.attachments[kPort] = {"tap1", 5};
+      facts.tunnels[kPeer] = TunnelState{kPeer, true, {}, {}, ""};
+    });
+  }
+
+  // Counts one step at the present moment.
+  std::optional<Reconciler::Clock::time_point> Step(const std::vector<Event>& events) {
+    return reconciler_.Step(events, now_);
+  }
+  Event BatchEvent(const v1::Batch& batch) const {
+    return BatchArrived{stream_, std::make_shared<const v1::Batch>(batch)};
+  }
+  Event Complete(uint64_t counter) const { return SyncCompleted{stream_, {"t1", counter}}; }
+
+  void Open() {
+    ++stream_;
+    Step({StreamOpened{stream_}});
+    Step({Welcomed{stream_, "store", {"t1"}}});
+  }
+  void Sync() {
+    Open();
+    Step({BatchEvent(FirstBatch(5)), Complete(5)});
+  }
+
+  FakeDatapath datapath_;
+  FakeLink link_;
+  Reconciler reconciler_;
+  Reconciler::Clock::time_point now_;
+  uint64_t stream_ = 0;
+};
+
+TEST_F(ReconcilerTest, AppliesNothingBeforeTheFirstSyncComplete) {
+  Step({DatapathChanged{}});
+  Open();
+  EXPECT_THAT(link_.hellos, ElementsAre(IsEmpty()));
+  Step({BatchEvent(FirstBatch(5))});
+  Step({DatapathChanged{}});
+  EXPECT_THAT(datapath_.applied(), IsEmpty());
+  EXPECT_THAT(link_.verdicts, SizeIs(5)) << "accepted is reported at once";
+  EXPECT_THAT(link_.applied, IsEmpty()) << "accepted is not applied";
+  EXPECT_EQ(link_.handled, 1);
+
+  Step({Complete(6)});
+  ASSERT_THAT(datapath_.applied(), SizeIs(1));
+  EXPECT_EQ(datapath_.applied()[0].ports.count(kPort), 1);
+  EXPECT_THAT(datapath_.wanted_tunnels(), ElementsAre(kPeer));
+  EXPECT_THAT(link_.applied, ElementsAre(AppliedReport{{"t1", 6}, {kPort}, {}}));
+}
+
+TEST_F(ReconcilerTest, CoalescesAllThatWaits) {
+  Sync();
+  v1::Batch one = EmptyBatch(6);
+  AddVm(one, "p3", "fa:16:3e:00:00:03", "h2");
+  v1::Batch two = EmptyBatch(7);
+  AddVm(two, "p4", "fa:16:3e:00:00:04", "h2");
+  Step({BatchEvent(one), DatapathChanged{}, BatchEvent(two)});
+  ASSERT_THAT(datapath_.applied(), SizeIs(2)) << "one for the sync, one for both batches";
+  EXPECT_THAT(datapath_.applied()[1].endpoints, SizeIs(3));
+  EXPECT_EQ(link_.applied.back().revision, (Revision{"t1", 7}));
+}
+
+TEST_F(ReconcilerTest, StateThatForwardsNothingNewCostsNoApply) {
+  Sync();
+  v1::Batch batch = EmptyBatch(6);
+  AddNetwork(batch, "unrelated", 99);
+  Step({BatchEvent(batch)});
+  EXPECT_THAT(datapath_.applied(), SizeIs(1));
+  EXPECT_EQ(link_.applied.back(), (AppliedReport{{"t1", 6}, {kPort}, {}})) << "it is in force all the same";
+}
+
+TEST_F(ReconcilerTest, AppliedIsSentOnlyWhenItChangedAndAgainOnANewStream) {
+  Sync();
+  Step({DatapathChanged{}});
+  Step({});
+  EXPECT_THAT(link_.applied, SizeIs(1));
+  Step({StreamClosed{stream_, {"controller", "gone"}}});
+  Open();
+  EXPECT_THAT(link_.hellos.back(), SizeIs(5));
+  EXPECT_THAT(link_.applied, SizeIs(1)) << "not before this stream is in sync";
+  Step({Complete(5)});
+  EXPECT_THAT(link_.applied_on, ElementsAre(1, 2));
+  EXPECT_THAT(datapath_.applied(), SizeIs(1)) << "nothing changed for the switch";
+}
+
+TEST_F(ReconcilerTest, FailedApplyIsRetriedWithBackoffAndNotHot) {
+  Open();
+  datapath_.NextApply(Error(absl::StatusCode::kUnavailable, "connection reset"));
+  datapath_.NextApply(Error(absl::StatusCode::kUnavailable, "connection reset"));
+  std::optional<Reconciler::Clock::time_point> until = Step({BatchEvent(FirstBatch(5)), Complete(5)});
+  ASSERT_EQ(until, now_ + milliseconds(200));
+  EXPECT_THAT(link_.applied, IsEmpty());
+  ASSERT_THAT(reconciler_.Snapshot()->problems, SizeIs(1));
+  EXPECT_THAT(reconciler_.Snapshot()->problems[0].message, HasSubstr("connection reset"));
+
+  v1::Batch batch = EmptyBatch(6);
+  AddVm(batch, "p3", "fa:16:3e:00:00:03", "h2");
+  EXPECT_EQ(Step({BatchEvent(batch)}), until);
+  EXPECT_THAT(datapath_.applied(), SizeIs(1)) << "new state does not shorten the wait";
+
+  now_ = *until;
+  until = Step({});
+  EXPECT_EQ(until, now_ + milliseconds(400));
+  EXPECT_THAT(datapath_.applied(), SizeIs(2));
+
+  now_ = *until;
+  EXPECT_EQ(Step({}), std::nullopt);
+  EXPECT_THAT(link_.applied, ElementsAre(AppliedReport{{"t1", 6}, {kPort}, {}}));
+  EXPECT_THAT(reconciler_.Snapshot()->problems, IsEmpty());
+}
+
+TEST_F(ReconcilerTest, SwitchThatComesBackIsAppliedToAtOnce) {
+  Sync();
+  datapath_.Change([](DatapathFacts& facts) { facts.ready = false; });
+  Step({DatapathChanged{}});
+  EXPECT_EQ(link_.applied.back(), (AppliedReport{{"t1", 5}, {}, {kPort}}));
+  EXPECT_THAT(datapath_.applied(), SizeIs(1));
+
+  datapath_.NextApply(Error(absl::StatusCode::kUnavailable, "not yet"));
+  MakeReady(2);
+  EXPECT_NE(Step({DatapathChanged{}}), std::nullopt);
+  EXPECT_THAT(datapath_.applied(), SizeIs(2));
+  MakeReady(3);
+  EXPECT_EQ(Step({DatapathChanged{}}), std::nullopt) << "a new session does not wait for the back-off";
+  EXPECT_THAT(datapath_.applied(), SizeIs(3));
+  EXPECT_EQ(link_.applied.back(), (AppliedReport{{"t1", 5}, {kPort}, {}}));
+}
+
+TEST_F(ReconcilerTest, WaitsForTheSwitchWithoutATimer) {
+  datapath_.Change([](DatapathFacts& facts) { facts = {}; });
+  Open();
+  EXPECT_EQ(Step({BatchEvent(FirstBatch(5)), Complete(5)}), std::nullopt);
+  EXPECT_THAT(datapath_.applied(), IsEmpty());
+  EXPECT_THAT(link_.applied, IsEmpty());
+  MakeReady();
+  Step({DatapathChanged{}});
+  EXPECT_THAT(link_.applied, ElementsAre(AppliedReport{{"t1", 5}, {kPort}, {}}));
+}
+
+TEST_F(ReconcilerTest, PluggingAPortAppliesAndActivatesIt) {
+  datapath_.Change([](DatapathFacts& facts) { facts.attachments.clear(); });
+  Sync();
+  EXPECT_EQ(link_.applied.back(), (AppliedReport{{"t1", 5}, {}, {kPort}}));
+  MakeReady();
+  Step({DatapathChanged{}});
+  EXPECT_THAT(datapath_.applied(), SizeIs(2));
+  EXPECT_EQ(link_.applied.back(), (AppliedReport{{"t1", 5}, {kPort}, {}}));
+}
+
+TEST_F(ReconcilerTest, TunnelThatBecomesReadyActivatesWithoutAnotherApply) {
+  datapath_.Change([](DatapathFacts& facts) { facts.tunnels.clear(); });
+  Sync();
+  EXPECT_EQ(link_.applied.back(), (AppliedReport{{"t1", 5}, {}, {kPort}}));
+  MakeReady();
+  Step({DatapathChanged{}});
+  EXPECT_THAT(datapath_.applied(), SizeIs(1));
+  EXPECT_EQ(link_.applied.back(), (AppliedReport{{"t1", 5}, {kPort}, {}}));
+}
+
+TEST_F(ReconcilerTest, RefusedOwnerIsAProblemAndItsPortDown) {
+  Open();
+  ApplyResult result;
+  result.failed_owners[{OwnerKind::kPort, "p1"}] = "bad action";
+  datapath_.NextApply(result);
+  EXPECT_EQ(Step({BatchEvent(FirstBatch(5)), Complete(5)}), std::nullopt) << "not retried hot";
+  EXPECT_EQ(link_.applied.back(), (AppliedReport{{"t1", 5}, {}, {kPort}}));
+  ASSERT_THAT(reconciler_.Snapshot()->problems, SizeIs(1));
+  EXPECT_EQ(reconciler_.Snapshot()->problems[0].subject, "port p1");
+}
+
+TEST_F(ReconcilerTest, RejectedResourceIsReportedAndShown) {
+  Sync();
+  v1::Batch batch = EmptyBatch(6);
+  AddVm(batch, "p1", "not a mac", "h1");
+  Step({BatchEvent(batch)});
+  ASSERT_FALSE(link_.verdicts.back().faults.empty());
+  EXPECT_EQ(link_.verdicts.back().faults[0].path, "port.mac_address");
+  ASSERT_THAT(reconciler_.Snapshot()->rejected, SizeIs(1));
+  EXPECT_THAT(reconciler_.Snapshot()->view->ports, SizeIs(1)) << "the last good version stays";
+}
+
+TEST_F(ReconcilerTest, AnotherDatabaseIsRefusedAndForwardingGoesOn) {
+  Sync();
+  Step({StreamClosed{stream_, {"controller", "gone"}}});
+  ++stream_;
+  Step({StreamOpened{stream_}});
+  Step({Welcomed{stream_, "other", {"t9"}}});
+  ASSERT_THAT(link_.refused, SizeIs(1));
+  EXPECT_THAT(link_.refused[0], HasSubstr("restart kasaned to accept"));
+  EXPECT_FALSE(reconciler_.Snapshot()->controller_connected);
+
+  v1::Batch sweep = EmptyBatch(9);
+  *sweep.add_deletes() = EncodeKey({Kind::kPort, "p1"});
+  Step({BatchEvent(sweep), Complete(9)});
+  EXPECT_THAT(datapath_.applied(), SizeIs(1));
+  EXPECT_THAT(reconciler_.Snapshot()->view->ports, SizeIs(1));
+  Step({StreamClosed{stream_, {"controller 127.0.0.1:6650", link_.refused[0]}}});
+  EXPECT_THAT(reconciler_.Snapshot()->problems, SizeIs(1));
+}
+
+TEST_F(ReconcilerTest, EventsOfAnEarlierStreamAreIgnored) {
+  Sync();
+  v1::Batch late = EmptyBatch(6);
+  *late.add_deletes() = EncodeKey({Kind::kPort, "p1"});
+  const Event old = BatchEvent(late);
+  Step({StreamClosed{stream_, {"controller", "gone"}}});
+  Open();
+  Step({old});
+  Step({Complete(6)});
+  EXPECT_THAT(reconciler_.Snapshot()->view->ports, SizeIs(1));
+}
+
+TEST_F(ReconcilerTest, SnapshotFollows) {
+  EXPECT_FALSE(reconciler_.Snapshot()->controller_connected);
+  EXPECT_FALSE(reconciler_.Snapshot()->applied);
+  ApplyResult result;
+  result.installed = 42;
+  datapath_.NextApply(result);
+  Sync();
+  const auto snapshot = reconciler_.Snapshot();
+  EXPECT_TRUE(snapshot->controller_connected && snapshot->synced);
+  EXPECT_EQ(snapshot->received, (Revision{"t1", 5}));
+  EXPECT_EQ(snapshot->applied, (Revision{"t1", 5}));
+  EXPECT_EQ(snapshot->flows, 42);
+  EXPECT_TRUE(snapshot->ports.at(kPort).active);
+  EXPECT_THAT(snapshot->state->ports, SizeIs(2));
+  Step({StreamClosed{stream_, {"controller 127.0.0.1:6650", "gone"}}});
+  EXPECT_FALSE(reconciler_.Snapshot()->synced);
+  EXPECT_THAT(reconciler_.Snapshot()->problems, ElementsAre(Problem{"controller 127.0.0.1:6650", "gone"}));
+  EXPECT_TRUE(reconciler_.Snapshot()->ports.at(kPort).active) << "a lost controller changes nothing";
+}
+
+TEST(RunReconcilerTest, RunsUntilTheQueueIsClosed) {
+  EventQueue queue;
+  FakeDatapath datapath([&queue] { queue.Push(DatapathChanged{}); });
+  FakeLink link;
+  Reconciler reconciler({HostId("h1"), {}, "c"}, datapath, link);
+  queue.Push(StreamClosed{1, {"controller c", "gone"}});
+  std::thread loop([&] { RunReconciler(reconciler, queue); });
+  datapath.Change([](DatapathFacts& facts) { facts.ready = true; });
+  queue.Close();
+  loop.join();
+}
+
+}  // namespace
+}  // namespace kasane

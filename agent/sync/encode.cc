@@ -1,0 +1,50 @@
+#include "agent/sync/encode.h"
+
+#include <string>
+#include <vector>
+
+#include "agent/state/decode.h"
+#include "kasane/v1/state.pb.h"
+
+namespace kasane {
+
+v1::Hello EncodeHello(const SyncOptions& options, const std::string& instance_id,
+                      const std::vector<HeldResource>& held) {
+  v1::Hello hello;
+  hello.set_host_id(options.host_id);
+  hello.set_protocol_version(kProtocolVersion);
+  for (const std::string& address : options.tunnel_addresses) hello.add_tunnel_addresses(address);
+  for (const std::string& capability : options.capabilities) hello.add_capabilities(capability);
+  for (const HeldResource& resource : held) {
+    v1::HeldResource& message = *hello.add_held();
+    *message.mutable_key() = EncodeKey(resource.key);
+    *message.mutable_revision() = EncodeRevision(resource.revision);
+  }
+  hello.set_instance_id(instance_id);
+  hello.set_agent_version(options.agent_version);
+  return hello;
+}
+
+v1::Report EncodeReport(const PendingReport& report) {
+  v1::Report message;
+  for (const auto& [key, verdict] : report.verdicts) {
+    v1::Verdict& out = *message.add_verdicts();
+    *out.mutable_key() = EncodeKey(key);
+    *out.mutable_revision() = EncodeRevision(verdict.revision);
+    for (const Fault& fault : verdict.faults) {
+      v1::Fault& text = *out.add_faults();
+      *text.mutable_key() = EncodeKey(key);
+      text.set_path(fault.path);
+      text.set_message(fault.message);
+    }
+  }
+  if (report.applied) {
+    v1::Applied& applied = *message.mutable_applied();
+    *applied.mutable_revision() = EncodeRevision(report.applied->revision);
+    for (const PortId& id : report.applied->active_ports) applied.add_active_ports(id.str());
+    for (const PortId& id : report.applied->down_ports) applied.add_down_ports(id.str());
+  }
+  return message;
+}
+
+}  // namespace kasane

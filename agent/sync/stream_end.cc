@@ -1,0 +1,49 @@
+#include "agent/sync/stream_end.h"
+
+#include <absl/status/status.h>
+#include <fmt/format.h>
+
+#include <string>
+#include <string_view>
+
+#include "vswitch/base/status.h"
+
+namespace kasane {
+namespace {
+
+std::string Describe(std::string_view host_id, absl::StatusCode code, std::string_view message) {
+  switch (code) {
+    case absl::StatusCode::kOk:
+      return "the controller closed the stream; trying again";
+    case absl::StatusCode::kUnavailable:
+      return fmt::format(
+          "not reachable ({}): start kasane-controller there, or mend `controller` in the "
+          "configuration; forwarding goes on, trying again",
+          message);
+    case absl::StatusCode::kAlreadyExists:
+      return fmt::format(
+          "another kasaned serves host {} already ({}): stop it, or give this one its own "
+          "host_id; trying again",
+          host_id, message);
+    case absl::StatusCode::kFailedPrecondition:
+      return fmt::format("the controller refuses this host as it is configured: {}; trying again", message);
+    case absl::StatusCode::kInvalidArgument:
+      return fmt::format("the controller does not understand this agent's Hello: {}; trying again", message);
+    case absl::StatusCode::kUnimplemented:
+      return "what answers there does not speak this version of Kasane's state protocol: use a kasaned and a "
+             "kasane-controller that fit together, or mend `controller` in the configuration; trying again";
+    default:
+      return fmt::format("the stream failed ({}): {}; trying again", Std(absl::StatusCodeToString(code)),
+                         message);
+  }
+}
+
+}  // namespace
+
+Problem DescribeStreamEnd(std::string_view controller_address, std::string_view host_id, int code,
+                          std::string_view message) {
+  return {fmt::format("controller {}", controller_address),
+          Describe(host_id, static_cast<absl::StatusCode>(code), message)};
+}
+
+}  // namespace kasane

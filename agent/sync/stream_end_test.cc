@@ -1,0 +1,38 @@
+#include "agent/sync/stream_end.h"
+
+#include <absl/status/status.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace kasane {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+
+TEST(StreamEndTest, EachEndSaysWhatToDo) {
+  struct Case {
+    absl::StatusCode code;
+    ::testing::Matcher<std::string> message;
+  };
+  const Case cases[] = {
+      {absl::StatusCode::kOk, HasSubstr("closed the stream")},
+      {absl::StatusCode::kUnavailable,
+       AllOf(HasSubstr("not reachable (why)"), HasSubstr("start kasane-controller"))},
+      {absl::StatusCode::kAlreadyExists,
+       AllOf(HasSubstr("another kasaned serves host hv1"), HasSubstr("its own host_id"))},
+      {absl::StatusCode::kFailedPrecondition, HasSubstr("as it is configured: why")},
+      {absl::StatusCode::kInvalidArgument, HasSubstr("Hello: why")},
+      {absl::StatusCode::kUnimplemented, HasSubstr("does not speak this version")},
+      {absl::StatusCode::kInternal, HasSubstr("INTERNAL): why")},
+  };
+  for (const Case& c : cases) {
+    const Problem problem = DescribeStreamEnd("127.0.0.1:6650", "hv1", static_cast<int>(c.code), "why");
+    EXPECT_EQ(problem.subject, "controller 127.0.0.1:6650");
+    EXPECT_THAT(problem.message, c.message);
+    EXPECT_THAT(problem.message, HasSubstr("trying again"));
+  }
+}
+
+}  // namespace
+}  // namespace kasane

@@ -1,0 +1,139 @@
+#include <grpcpp/grpcpp.h>
+
+#include <map>
+#include <set>
+
+#include "agent/log/log.h"
+#include "controller/messages.h"
+#include "controller/rpc_status.h"
+#include "controller/services.h"
+#include "controller/transactions.h"
+#include "kasane/v1/controller.grpc.pb.h"
+
+namespace kasane {
+namespace {
+
+using Base = v1::ControllerService::WithCallbackMethod_Watch<v1::ControllerService::Service>;
+
+std::string RevisionText(const v1::Revision& revision) {
+  return fmt::format("{}@{}", revision.counter(), revision.timeline());
+}
+
+class ApiService final : public Base {
+ public:
+  explicit ApiService(const ServiceContext& context) : context_(context) {}
+
+  grpc::Status Apply(grpc::ServerContext* call, const v1::ApplyRequest* request,
+                     v1::ApplyReply* reply) override {
+    const absl::Status status = kasane::Apply(context_.hub, *request, *reply);
+    log::Info("apply", {{"peer", call->peer()},
+                        {"items", std::to_string(request->items_size())},
+                        {"faults", std::to_string(reply->faults_size())},
+                        {"dry_run", request->dry_run() ? "yes" : "no"},
+                        {"revision", RevisionText(reply->revision())},
+                        {"error", Message(status)}});
+    return ToRpc(status);
+  }
+
+  grpc::Status Delete(grpc::ServerContext* call, const v1::DeleteRequest* request,
+                      v1::DeleteReply* reply) override {
+    const auto is_connected = [&](const HostId& host) { return context_.registry.IsConnected(host); };
+    const absl::Status status = kasane::Delete(context_.hub, is_connected, *request, *reply);
+    log::Info("delete", {{"peer", call->peer()},
+                         {"keys", std::to_string(request->keys_size())},
+                         {"faults", std::to_string(reply->faults_size())},
+                         {"dry_run", request->dry_run() ? "yes" : "no"},
+                         {"revision", RevisionText(reply->revision())},
+                         {"error", Message(status)}});
+    return ToRpc(status);
+  }
+
+  grpc::Status Get(grpc::ServerContext*, const v1::GetRequest* request,
+                   v1::ResourceWithStatus* reply) override {
+    const std::optional<ResourceKey> key = DecodeKey(request->key());
+    if (!key) return ToRpc(Invalid("the key names no kind or no id; give both"));
+    const std::shared_ptr<const Snapshot> snapshot = context_.hub.snapshot();
+    if (snapshot->resources.count(*key) == 0) {
+      return ToRpc(Error(absl::StatusCode::kNotFound, "there is no {}", ToString(*key)));
+    }
+    *reply = Renderer(snapshot, context_.registry).Render(*key);
+    return grpc::Status::OK;
+  }
+
+  grpc::Status List(grpc::ServerContext*, const v1::ListRequest* request, v1::ListReply* reply) override {
+    std::set<Kind> kinds;
+    for (const int kind : request->kinds()) kinds.insert(static_cast<Kind>(kind));
+    const Renderer renderer(context_.hub.snapshot(), context_.registry);
+    for (const auto& [key, resource] : renderer.snapshot().resources) {
+      if (kinds.empty() || kinds.count(key.kind) != 0) *reply->add_resources() = renderer.Render(key);
+    }
+    *reply->mutable_revision() = EncodeRevision(renderer.snapshot().revision);
+    return grpc::Status::OK;
+  }
+
+  grpc::ServerWriteReactor<v1::WatchEvent>* Watch(grpc::CallbackServerContext*,
+                                                  const v1::WatchRequest* request) override {
+    return context_.watch_hub.Watch(*request);
+  }
+
+  grpc::Status ControllerStatus(grpc::ServerContext*, const v1::ControllerStatusRequest*,
+                                v1::ControllerStatusReply* reply) override {
+    const std::shared_ptr<const Snapshot> snapshot = context_.hub.snapshot();
+    reply->set_store_id(context_.hub.store().store_id());
+    *reply->mutable_current() = EncodeRevision(snapshot->revision);
+    reply->set_version(KASANE_VERSION);
+    AddHosts(*snapshot, *reply);
+    AddCounts(*snapshot, *reply);
+    return grpc::Status::OK;
+  }
+
+ private:
+  void AddHosts(const Snapshot& snapshot, v1::ControllerStatusReply& reply) const {
+    struct Ports {
+      uint32_t bound = 0;
+      uint32_t active = 0;
+    };
+    std::map<HostId, Ports> ports;
+    for (const auto& [id, port] : snapshot.state.ports) {
+      if (port->host.empty()) continue;
+      Ports& of_host = ports[port->host];
+      ++of_host.bound;
+      if (context_.registry.StatusOf(*port) == PortStatus::kActive) ++of_host.active;
+    }
+    const std::map<HostId, HostSummary> summaries = context_.registry.Summaries();
+    for (const auto& [id, host] : snapshot.state.hosts) {
+      v1::HostStatus& out = *reply.add_hosts();
+      out.set_host_id(id.str());
+      if (host->tunnel_v4) out.add_tunnel_addresses(host->tunnel_v4->ToString());
+      if (host->tunnel_v6) out.add_tunnel_addresses(host->tunnel_v6->ToString());
+      out.set_ports(ports[id].bound);
+      out.set_active_ports(ports[id].active);
+      const auto summary = summaries.find(id);
+      if (summary == summaries.end()) continue;
+      out.set_connected(summary->second.connected);
+      out.set_agent_version(summary->second.agent_version);
+      out.set_rejected(static_cast<uint32_t>(summary->second.rejected));
+      if (summary->second.applied) *out.mutable_applied() = EncodeRevision(*summary->second.applied);
+    }
+  }
+
+  static void AddCounts(const Snapshot& snapshot, v1::ControllerStatusReply& reply) {
+    std::map<Kind, uint32_t> counts;
+    for (const auto& [key, resource] : snapshot.resources) ++counts[key.kind];
+    for (const Kind kind : kAllKinds) {
+      v1::KindCount& out = *reply.add_counts();
+      out.set_kind(static_cast<v1::ResourceKind>(kind));
+      out.set_count(counts[kind]);
+    }
+  }
+
+  const ServiceContext context_;
+};
+
+}  // namespace
+
+std::unique_ptr<grpc::Service> MakeApiService(const ServiceContext& context) {
+  return std::make_unique<ApiService>(context);
+}
+
+}  // namespace kasane

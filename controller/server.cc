@@ -1,0 +1,116 @@
+#include "controller/server.h"
+
+#include <grpcpp/grpcpp.h>
+
+#include <chrono>
+#include <utility>
+
+#include "agent/log/log.h"
+#include "controller/host_registry.h"
+#include "controller/port_fact_writer.h"
+#include "controller/services.h"
+#include "controller/state_hub.h"
+#include "controller/store.h"
+#include "controller/watch_hub.h"
+#include "vswitch/base/status.h"
+
+namespace kasane {
+namespace {
+
+constexpr auto kFactWindow = std::chrono::milliseconds(200);
+constexpr int kMaxMessageBytes = 64 * 1024 * 1024;
+constexpr int kKeepaliveMs = 10'000;         // A peer that is silent for so long is asked whether it lives,
+constexpr int kKeepaliveTimeoutMs = 10'000;  // and taken for dead after so long without an answer.
+constexpr int kMinPeerPingMs = 5'000;        // Agents ask every 10 s; refuse only those that ask all the time.
+
+}  // namespace
+
+class ControllerServer::Impl {
+ public:
+  Impl(std::unique_ptr<Store> store, std::unique_ptr<StateHub> hub, const std::vector<PortFact>& facts)
+      : store_(std::move(store)),
+        hub_(std::move(hub)),
+        registry_(facts),
+        watch_hub_(*hub_, registry_),
+        fact_writer_(registry_, *store_, kFactWindow),
+        api_service_(MakeApiService({*hub_, registry_, watch_hub_})),
+        stream_service_(MakeStreamService({*hub_, registry_, watch_hub_})) {
+    hub_->AddObserver(&registry_);
+    hub_->AddObserver(&watch_hub_);
+  }
+
+  ~Impl() {
+    if (server_ == nullptr) return;
+    watch_hub_.Stop();
+    registry_.CancelAll();
+    server_->Shutdown(std::chrono::system_clock::now() + std::chrono::seconds(1));
+    server_->Wait();
+  }
+
+  absl::Status Listen(const ListenAddress& listen) {
+    RETURN_IF_ERROR(TryListen(listen));
+    grpc::ServerBuilder builder;
+    int port = 0;
+    builder.AddListeningPort(listen.ToString(), grpc::InsecureServerCredentials(), &port);
+    builder.SetMaxReceiveMessageSize(kMaxMessageBytes);
+    builder.SetMaxSendMessageSize(-1);
+    builder.AddChannelArgument(GRPC_ARG_ALLOW_REUSEPORT, 0);  // Two controllers must not share a port.
+    builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_TIME_MS, kKeepaliveMs);
+    builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_TIMEOUT_MS, kKeepaliveTimeoutMs);
+    builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_PERMIT_WITHOUT_CALLS, 1);
+    builder.AddChannelArgument(GRPC_ARG_HTTP2_MAX_PINGS_WITHOUT_DATA, 0);
+    builder.AddChannelArgument(GRPC_ARG_HTTP2_MIN_RECV_PING_INTERVAL_WITHOUT_DATA_MS, kMinPeerPingMs);
+    builder.RegisterService(api_service_.get());
+    builder.RegisterService(stream_service_.get());
+    server_ = builder.BuildAndStart();
+    if (server_ == nullptr || port == 0) {
+      RETURN_IF_ERROR(TryListen(listen));
+      return Error(absl::StatusCode::kUnavailable, "cannot listen on {}", listen.ToString());
+    }
+    address_ = {listen.ip, static_cast<uint16_t>(port)};
+    return absl::OkStatus();
+  }
+
+  void LogStart(const std::string& store) const {
+    const std::shared_ptr<const Snapshot> snapshot = hub_->snapshot();
+    log::Info("listening", {{"address", address_.ToString()},
+                            {"store", store},
+                            {"store_id", store_->store_id()},
+                            {"timeline", store_->timelines().back()},
+                            {"counter", std::to_string(snapshot->revision.counter)},
+                            {"resources", std::to_string(snapshot->resources.size())}});
+  }
+
+  const ListenAddress& address() const { return address_; }
+
+ private:
+  // In the order of use: each refers to those before it.
+  std::unique_ptr<Store> store_;
+  std::unique_ptr<StateHub> hub_;
+  HostRegistry registry_;
+  WatchHub watch_hub_;
+  PortFactWriter fact_writer_;
+  std::unique_ptr<grpc::Service> api_service_;
+  std::unique_ptr<grpc::Service> stream_service_;
+  std::unique_ptr<grpc::Server> server_;
+  ListenAddress address_;
+};
+
+ControllerServer::ControllerServer(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
+ControllerServer::~ControllerServer() = default;
+
+absl::StatusOr<std::unique_ptr<ControllerServer>> ControllerServer::Start(const ListenAddress& listen,
+                                                                          const std::string& path) {
+  ASSIGN_OR_RETURN(std::unique_ptr<Store> store, Store::Open(path));
+  ASSIGN_OR_RETURN(StoreContents contents, store->Load());
+  ASSIGN_OR_RETURN(std::unique_ptr<StateHub> hub,
+                   StateHub::Load(*store, contents.counter, std::move(contents.resources)));
+  auto impl = std::make_unique<Impl>(std::move(store), std::move(hub), contents.port_facts);
+  RETURN_IF_ERROR(impl->Listen(listen));
+  impl->LogStart(path);
+  return std::unique_ptr<ControllerServer>(new ControllerServer(std::move(impl)));
+}
+
+const ListenAddress& ControllerServer::address() const { return impl_->address(); }
+
+}  // namespace kasane

@@ -1,0 +1,31 @@
+#!/usr/bin/env bash
+# `down` removes a lab in whatever state it is: daemons killed, namespaces deleted by hand, `up` killed
+# half way.
+source "$(dirname "$0")/lib.sh"
+
+lab down
+expect_nothing_left "$lab"
+
+# Daemons die, a namespace loses its name while processes live in it, the records are lost.
+lab up "$two_tenants"
+pkill -KILL -f "^[^ ]*kasaned --config /run/kasane-lab/$lab/hosts/hv1/" || fail "no agent of hv1 to kill"
+ip netns delete "kl-$lab-hv2"
+rm -rf "/run/kasane-lab/$lab/hosts/hv1"
+lab down
+expect_nothing_left "$lab"
+
+# Killed as soon as it has made something.
+made_something() { compgen -G "/run/netns/kl-$lab-*" >/dev/null; }
+"$bin/kasane-lab" --name "$lab" up "$two_tenants" 2>/dev/null &
+up=$!
+wait_for 20 made_something
+kill -KILL "$up"
+wait "$up" 2>/dev/null || true
+lab down
+expect_nothing_left "$lab"
+
+# And one that refuses its topology leaves nothing to remove.
+jq '.ports[0].mac_address = "nonsense"' "$two_tenants" >"$work/bad.json"
+if lab up "$work/bad.json" 2>"$work/errors"; then fail "a topology with a bad MAC address came up"; fi
+grep -q 'ports\[0\].mac_address' "$work/errors" || fail "the fault is not named: $(cat "$work/errors")"
+expect_nothing_left "$lab"
