@@ -30,6 +30,10 @@ void CompilePipeline(const Bindings& bindings, FlowTable& out) {
           DropReason::kReservedMulticast);
   AddDrop(out, Table::kHygiene, 80, "dl_src=01:00:00:00:00:00/01:00:00:00:00:00", kPipelineOwner,
           DropReason::kMulticastSource);
+  // A header that OVS cannot parse reads as zeros; no real packet has a TTL and a protocol of zero.
+  for (const char* unparsed : {"ip,nw_proto=0,nw_ttl=0", "ipv6,nw_proto=0,nw_ttl=0", "arp,arp_op=0"}) {
+    AddDrop(out, Table::kHygiene, 70, unparsed, kPipelineOwner, DropReason::kMalformed);
+  }
   Add(out, Table::kHygiene, 0, "", Goto(Table::kPortSecurity), kPipelineOwner);
   CompilePortSecurityPipeline(out);
   Add(out, Table::kArp, 0, "", Goto(Table::kNd), kPipelineOwner);

@@ -45,7 +45,7 @@ Packet::Packet(std::vector<uint8_t> frame) : frame_(std::move(frame)) {
 void Packet::ParseArp() {
   arp_ = frame_.size() >= kEthernet + 28 && U16(14) == 1 && U16(16) == kEtherIpv4 && frame_[18] == 6 &&
          frame_[19] == 4;
-  malformed_ = !arp_;
+  malformed_ = !arp_ || arp_op() == 0;
 }
 
 void Packet::ParseIpv4() {

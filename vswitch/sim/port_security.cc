@@ -75,7 +75,7 @@ std::optional<DropReason> WhyRefused(const LocalPort& port, const Packet& packet
     if (ArpAllowed(port, packet)) return std::nullopt;
     return DropReason::kSpoofedArp;
   }
-  if (!packet.has_ip()) return packet.malformed() ? DropReason::kMalformed : DropReason::kNotIp;
+  if (!packet.has_ip()) return DropReason::kNotIp;
   const IpAddress source = packet.ip_src();
   const bool allowed =
       MayUse(port, packet.eth_src(), source) || (source.IsUnspecified() && UnaddressedAllowed(packet));

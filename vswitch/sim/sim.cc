@@ -167,6 +167,7 @@ bool Walk::Hygiene() {
     return refuse(DropReason::kReservedMulticast);
   }
   if (packet_.eth_src().IsMulticast()) return refuse(DropReason::kMulticastSource);
+  if (packet_.malformed()) return refuse(DropReason::kMalformed);
   return true;
 }
 
@@ -272,7 +273,6 @@ std::optional<DropReason> Walk::WhyNotRouted() const {
 
 void Walk::EnterRouter(const RouterView& router) {
   if (hops_ == kMaxRouterHops) return Drop("router", {}, DropReason::kRouterLoop);
-  if (packet_.malformed()) return Drop("router", {}, DropReason::kMalformed);
   if (!packet_.has_ip()) return Drop("router", {}, DropReason::kRouterNotIp);
   if (ForRouterItself(router)) return;
   if (const auto reason = WhyNotRouted()) return Drop("router", {}, *reason);
