@@ -11,6 +11,13 @@
 namespace kasane {
 namespace {
 
+// gRPC wraps the reason in what it tried: "failed to connect to all addresses; last error: UNKNOWN: ADDRESS:
+// Failed to connect to remote host: Connection refused".
+std::string_view Reason(std::string_view message) {
+  if (message.find("last error:") == std::string_view::npos) return message;
+  return message.substr(message.rfind(": ") + 2);
+}
+
 std::string Describe(std::string_view host_id, absl::StatusCode code, std::string_view message) {
   switch (code) {
     case absl::StatusCode::kOk:
@@ -19,7 +26,7 @@ std::string Describe(std::string_view host_id, absl::StatusCode code, std::strin
       return fmt::format(
           "not reachable ({}): start kasane-controller there, or mend `controller` in the "
           "configuration; forwarding goes on, trying again",
-          message);
+          Reason(message));
     case absl::StatusCode::kAlreadyExists:
       return fmt::format(
           "another kasaned serves host {} already ({}): stop it, or give this one its own "

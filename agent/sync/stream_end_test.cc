@@ -34,5 +34,13 @@ TEST(StreamEndTest, EachEndSaysWhatToDo) {
   }
 }
 
+TEST(StreamEndTest, OfGrpcsOwnWordsOnlyTheReasonIsShown) {
+  const Problem problem = DescribeStreamEnd(
+      "127.0.0.1:6650", "hv1", static_cast<int>(absl::StatusCode::kUnavailable),
+      "failed to connect to all addresses; last error: UNKNOWN: ipv4:127.0.0.1:6650: Failed to "
+      "connect to remote host: Connection refused");
+  EXPECT_THAT(problem.message, HasSubstr("not reachable (Connection refused): "));
+}
+
 }  // namespace
 }  // namespace kasane
