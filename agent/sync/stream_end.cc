@@ -27,15 +27,10 @@ std::string Describe(std::string_view host_id, absl::StatusCode code, std::strin
           "not reachable ({}): start kasane-controller there, or mend `controller` in the "
           "configuration; forwarding goes on, trying again",
           Reason(message));
-    case absl::StatusCode::kAlreadyExists:
-      return fmt::format(
-          "another kasaned serves host {} already ({}): stop it, or give this one its own "
-          "host_id; trying again",
-          host_id, message);
-    case absl::StatusCode::kFailedPrecondition:
-      return fmt::format("the controller refuses this host as it is configured: {}; trying again", message);
-    case absl::StatusCode::kInvalidArgument:
-      return fmt::format("the controller does not understand this agent's Hello: {}; trying again", message);
+    case absl::StatusCode::kAlreadyExists:       // A second agent for this host.
+    case absl::StatusCode::kFailedPrecondition:  // Other addresses than the pinned ones, another version.
+    case absl::StatusCode::kInvalidArgument:     // A Hello that it does not understand.
+      return fmt::format("the controller refuses this agent as host {}: {}; trying again", host_id, message);
     case absl::StatusCode::kUnimplemented:
       return "what answers there does not speak this version of Kasane's state protocol: use a kasaned and a "
              "kasane-controller that fit together, or mend `controller` in the configuration; trying again";

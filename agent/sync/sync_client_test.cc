@@ -239,7 +239,7 @@ TEST_F(SyncClientTest, SecondAgentForOneHostIsToldAndTriesAgain) {
   const uint64_t first = Open();
   const auto closed = Next<StreamClosed>();
   EXPECT_EQ(closed.stream, first);
-  EXPECT_THAT(closed.problem.message, HasSubstr("another kasaned serves host hv1"));
+  EXPECT_THAT(closed.problem.message, HasSubstr("refuses this agent as host hv1"));
   EXPECT_THAT(closed.problem.message, HasSubstr("instance 17 since 12:00"));
   EXPECT_GT(Open(), first) << "time can heal it";
 }
