@@ -155,7 +155,7 @@ SwitchState DeriveState(const OvsdbSnapshot& snapshot, const OvsdbPlan& plan, co
     state.problems.push_back(
         {fmt::format("bridge {}", config.bridge),
          fmt::format("ovs-vswitchd does not answer ({}): is it running, with the run directory "
-                     "{}?",
+                     "{}? It must speak OpenFlow 1.5",
                      link.error, config.run_dir)});
   }
   AddUnderlay(snapshot, addresses, config, state);

