@@ -18,7 +18,8 @@ void AddGlobals(CLI::App& app, Globals& globals, std::string& format) {
   app.add_option("--agent", globals.agent, "Admin socket of kasaned")
       ->envname("KASANE_AGENT")
       ->capture_default_str();
-  app.add_flag("--insecure", globals.insecure, "Allow a controller that is not on this machine, in clear");
+  app.add_flag("--insecure", globals.insecure, "Allow a controller that is not on this machine, in clear")
+      ->envname("KASANE_INSECURE");
   app.add_option("--timeout", globals.timeout_seconds, "Seconds to wait for each answer")
       ->check(CLI::PositiveNumber)
       ->capture_default_str();
