@@ -135,7 +135,7 @@ std::string Printable(std::string_view text) {
 // The first line of at most `width` characters, broken behind a ',' or before a ' '. A word that is longer,
 // such as an IPv6 address, stays whole as far as kLongestWord.
 std::string_view FirstLine(std::string_view text, size_t width) {
-  constexpr size_t kLongestWord = 44;
+  constexpr size_t kLongestWord = 64;
   const std::string_view line = FirstCodePoints(text, width);
   if (line.size() == text.size()) return line;
   for (size_t end = line.size(); end > 0; --end) {
