@@ -148,7 +148,10 @@ SwitchState DeriveState(const OvsdbSnapshot& snapshot, const OvsdbPlan& plan, co
   state.problems = plan.problems;
   if (snapshot.initialised && !snapshot.connected) {
     state.problems.push_back(
-        {"ovs", fmt::format("the database at {} went away: start ovsdb-server", config.Remote())});
+        {"ovs",
+         fmt::format("the database at {} went away, and ovs-vswitchd takes no changes without it (what is "
+                     "installed goes on forwarding): start ovsdb-server",
+                     config.Remote())});
   }
   const bool has_bridge = snapshot.bridges.count(config.bridge) > 0;
   if (has_bridge && !link.connected && !link.error.empty()) {
@@ -165,7 +168,8 @@ SwitchState DeriveState(const OvsdbSnapshot& snapshot, const OvsdbPlan& plan, co
   AddAttachments(snapshot, link, config, state);
   state.vxlan_v4 = VxlanPort(snapshot, link, config, kVxlanPort4);
   state.vxlan_v6 = VxlanPort(snapshot, link, config, kVxlanPort6);
-  state.ready = !plan.blocked && plan.ops.empty() && Settled(snapshot, config, kVxlanPort4, state.vxlan_v4) &&
+  state.ready = snapshot.connected && !plan.blocked && plan.ops.empty() &&
+                Settled(snapshot, config, kVxlanPort4, state.vxlan_v4) &&
                 Settled(snapshot, config, kVxlanPort6, state.vxlan_v6);
   return state;
 }

@@ -239,6 +239,26 @@ TEST_F(OvsRealTest, NoticesThatTheSwitchWasKilledAndFillsItAgain) {
   EXPECT_THAT(switch_.Ofctl("dump-flows"), HasSubstr("metadata=0x1"));
 }
 
+TEST_F(OvsRealTest, WaitsForALostDatabaseAndFollowsItWhenItIsBack) {
+  Start();
+  Agent agent(config_);
+  ASSERT_TRUE(agent.WaitReady());
+  AddFlow(agent.desired, "a", "metadata=0x1", "output:1");
+  EXPECT_EQ(agent.Apply(), "+1 ~0 -0");
+  switch_.KillDatabase();
+  EXPECT_TRUE(agent.WaitFor(
+      [](const DatapathFacts& facts) { return !facts.ready && HasProblem(facts, "ovs", "went away"); }));
+
+  switch_.StartDatabase();
+  switch_.Vsctl({"add-port", "br-int", "tap1", "--", "set", "interface", "tap1", "type=internal",
+                 "external_ids:iface-id=port-1"});
+  EXPECT_TRUE(agent.WaitFor([](const DatapathFacts& facts) {
+    return facts.ready && facts.attachments.count(PortId("port-1")) == 1 &&
+           !HasProblem(facts, "ovs", "went away");
+  }));
+  EXPECT_EQ(agent.Apply(), "+0 ~0 -0") << "the flows are still there";
+}
+
 TEST_F(OvsRealTest, BindsPortsByIfaceIdAndNamesThoseThatFail) {
   Start();
   Agent agent(config_);

@@ -242,7 +242,8 @@ void OvsdbMonitor::UpdateLink() {
   }
   if (connection_ && !kovs_of_run(connection_.get())) Disconnect("the connection was closed");
   if (!connection_) Connect();
-  if (connection_ && ports_stale_) ReadPorts();
+  // Without its database ovs-vswitchd does not answer.
+  if (connection_ && ports_stale_ && snapshot_.connected) ReadPorts();
 }
 
 void OvsdbMonitor::Connect() {

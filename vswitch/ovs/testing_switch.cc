@@ -112,7 +112,9 @@ std::vector<std::string> TestingSwitch::Environment() const {
 
 void TestingSwitch::StartDatabase() {
   const std::string db = run_dir_ + "/conf.db";
-  RunCommand({"ovsdb-tool", "create", db, "/usr/share/openvswitch/vswitch.ovsschema"});
+  if (!std::filesystem::exists(db)) {
+    RunCommand({"ovsdb-tool", "create", db, "/usr/share/openvswitch/vswitch.ovsschema"});
+  }
   database_ = ChildProcess({"ovsdb-server", db, "--remote=punix:" + run_dir_ + "/db.sock", "--pidfile"},
                            Environment(), run_dir_ + "/ovsdb-server.log");
   Vsctl({"--retry", "--no-wait", "init"});

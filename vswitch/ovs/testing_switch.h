@@ -43,7 +43,8 @@ class TestingSwitch {
   TestingSwitch(const TestingSwitch&) = delete;
   TestingSwitch& operator=(const TestingSwitch&) = delete;
 
-  void StartDatabase();
+  void StartDatabase();  // Empty the first time, then as it was.
+  void KillDatabase() { database_.Stop(9); }
   void StartSwitch();
   void KillSwitch() { switch_.Stop(9); }
 
