@@ -3,8 +3,9 @@
 #
 #   tests/run.sh [--full] [PHASE...]
 #
-# Phases, all by default: build format unit lab asan tidy e2e. --full raises the counts of the randomised
-# tests. The last line is "N passed, N failed"; the exit status is 0 only if none failed. The log of each
+# Phases, all by default: build format unit lab tidy e2e. Unit tests are built and run with ASan and UBSan, and
+# only so; the programs, which the lab and end-to-end tests run, as for release. --full raises the counts of the
+# randomised tests. The last line is "N passed, N failed"; the exit status is 0 only if none failed. The log of each
 # phase is in build/test-logs/.
 set -uo pipefail
 
@@ -51,9 +52,9 @@ logged() {
   return 1
 }
 
-# configure_and_build PRESET FOLDER TARGET
+# configure_and_build PRESET FOLDER TARGET...
 configure_and_build() {
-  logged "$1-configure" cmake --preset "$1" && logged "$1-build" cmake --build "$2" --target "$3"
+  logged "$1-configure" cmake --preset "$1" && logged "$1-build" cmake --build "$2" --target "${@:3}"
 }
 
 # run_ctest FOLDER LABEL: counts each test by ctest's own report.
@@ -70,7 +71,7 @@ run_ctest() {
 phase_install() { deploy/install-deps.sh || die "the packages could not be installed"; }
 
 phase_build() {
-  configure_and_build release build all || die "the build failed"
+  configure_and_build release build programs lab_tests || die "the build failed"
   pass
 }
 
@@ -85,16 +86,14 @@ phase_format() {
   fi
 }
 
-phase_unit() { run_ctest build unit; }
-
 phase_lab() { run_ctest build lab; }
 
-phase_asan() {
-  if configure_and_build asan build-asan all_tests; then
+phase_unit() {
+  if configure_and_build asan build-asan unit_tests; then
     ASAN_OPTIONS=detect_stack_use_after_return=1:strict_string_checks=1 \
       UBSAN_OPTIONS=print_stacktrace=1 run_ctest build-asan unit
   else
-    fail "asan: the build failed"
+    fail "unit: the build failed"
   fi
 }
 
@@ -151,11 +150,11 @@ for argument in "$@"; do
       sed -n '2,/^set/s/^# \{0,1\}//p' "${BASH_SOURCE[0]}"
       exit 0
       ;;
-    build | format | unit | lab | asan | tidy | e2e) phases+=("$argument") ;;
+    build | format | unit | lab | tidy | e2e) phases+=("$argument") ;;
     *) die "unknown argument $argument; see tests/run.sh --help" ;;
   esac
 done
-[ "${#phases[@]}" -gt 0 ] || phases=(build format unit lab asan tidy e2e)
+[ "${#phases[@]}" -gt 0 ] || phases=(build format unit lab tidy e2e)
 
 mkdir -p "$logs"
 start=$(date +%s%N)
