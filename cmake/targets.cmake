@@ -1,7 +1,15 @@
 # kasane_library(NAME SRCS ... DEPS ...): a static library of our own code.
 # kasane_program(NAME SRCS ... DEPS ...): a program in build/bin.
-# kasane_test(NAME SRCS ... DEPS ...): unit tests beside the code, run by ctest.
+# kasane_test(NAME [LABEL lab] SRCS ... DEPS ...): tests beside the code, run by ctest. Those that need root and
+#   real programs (Open vSwitch, namespaces) have the label lab, all others unit.
 # DEPS are what the folder table of the design allows; the link fails for anything else.
+
+# What is installed or brings up a lab.
+add_custom_target(programs)
+# The tests of a label, or all.
+add_custom_target(unit_tests)
+add_custom_target(lab_tests)
+add_custom_target(all_tests DEPENDS unit_tests lab_tests)
 
 function(kasane_library name)
   cmake_parse_arguments(ARG "" "" "SRCS;DEPS" ${ARGN})
@@ -14,12 +22,19 @@ function(kasane_program name)
   cmake_parse_arguments(ARG "" "" "SRCS;DEPS" ${ARGN})
   add_executable(${name} ${ARG_SRCS})
   target_link_libraries(${name} PRIVATE ${ARG_DEPS} kasane_options)
+  add_dependencies(programs ${name})
 endfunction()
 
 function(kasane_test name)
-  cmake_parse_arguments(ARG "" "" "SRCS;DEPS" ${ARGN})
+  cmake_parse_arguments(ARG "" "LABEL" "SRCS;DEPS" ${ARGN})
+  if(NOT ARG_LABEL)
+    set(ARG_LABEL unit)
+  endif()
   add_executable(${name} ${ARG_SRCS})
   target_link_libraries(${name} PRIVATE ${ARG_DEPS} GTest::gmock GTest::gtest_main kasane_options)
+  # gtest's headers cost most of a test's build, and optimising them buys nothing.
+  target_compile_options(${name} PRIVATE -O0)
+  add_dependencies(${ARG_LABEL}_tests ${name})
   add_test(NAME ${name} COMMAND ${name} WORKING_DIRECTORY ${CMAKE_SOURCE_DIR})
-  set_tests_properties(${name} PROPERTIES LABELS unit TIMEOUT 120)
+  set_tests_properties(${name} PROPERTIES LABELS ${ARG_LABEL} TIMEOUT 120)
 endfunction()

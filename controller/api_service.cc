@@ -15,8 +15,18 @@ namespace {
 
 using Base = v1::ControllerService::WithCallbackMethod_Watch<v1::ControllerService::Service>;
 
-std::string RevisionText(const v1::Revision& revision) {
-  return fmt::format("{}@{}", revision.counter(), revision.timeline());
+template <typename Reply>
+void LogWrite(std::string_view what, const std::string& peer, int resources, bool dry_run, const Reply& reply,
+              const absl::Status& status) {
+  if (!status.ok()) {
+    log::Error(what, {{"peer", peer}, {"resources", std::to_string(resources)}, {"error", Message(status)}});
+    return;
+  }
+  log::Info(what, {{"peer", peer},
+                   {"resources", std::to_string(resources)},
+                   {"faults", std::to_string(reply.faults_size())},
+                   {"dry_run", dry_run ? "yes" : "no"},
+                   {"counter", std::to_string(reply.revision().counter())}});
 }
 
 class ApiService final : public Base {
@@ -26,12 +36,7 @@ class ApiService final : public Base {
   grpc::Status Apply(grpc::ServerContext* call, const v1::ApplyRequest* request,
                      v1::ApplyReply* reply) override {
     const absl::Status status = kasane::Apply(context_.hub, *request, *reply);
-    log::Info("apply", {{"peer", call->peer()},
-                        {"items", std::to_string(request->items_size())},
-                        {"faults", std::to_string(reply->faults_size())},
-                        {"dry_run", request->dry_run() ? "yes" : "no"},
-                        {"revision", RevisionText(reply->revision())},
-                        {"error", Message(status)}});
+    LogWrite("apply", call->peer(), request->items_size(), request->dry_run(), *reply, status);
     return ToRpc(status);
   }
 
@@ -39,12 +44,7 @@ class ApiService final : public Base {
                       v1::DeleteReply* reply) override {
     const auto is_connected = [&](const HostId& host) { return context_.registry.IsConnected(host); };
     const absl::Status status = kasane::Delete(context_.hub, is_connected, *request, *reply);
-    log::Info("delete", {{"peer", call->peer()},
-                         {"keys", std::to_string(request->keys_size())},
-                         {"faults", std::to_string(reply->faults_size())},
-                         {"dry_run", request->dry_run() ? "yes" : "no"},
-                         {"revision", RevisionText(reply->revision())},
-                         {"error", Message(status)}});
+    LogWrite("delete", call->peer(), request->keys_size(), request->dry_run(), *reply, status);
     return ToRpc(status);
   }
 

@@ -48,7 +48,6 @@ class ControllerServer::Impl {
   }
 
   absl::Status Listen(const ListenAddress& listen) {
-    RETURN_IF_ERROR(TryListen(listen));
     grpc::ServerBuilder builder;
     int port = 0;
     builder.AddListeningPort(listen.ToString(), grpc::InsecureServerCredentials(), &port);
@@ -101,6 +100,7 @@ ControllerServer::~ControllerServer() = default;
 
 absl::StatusOr<std::unique_ptr<ControllerServer>> ControllerServer::Start(const ListenAddress& listen,
                                                                           const std::string& path) {
+  RETURN_IF_ERROR(TryListen(listen));
   ASSIGN_OR_RETURN(std::unique_ptr<Store> store, Store::Open(path));
   ASSIGN_OR_RETURN(StoreContents contents, store->Load());
   ASSIGN_OR_RETURN(std::unique_ptr<StateHub> hub,

@@ -2,7 +2,6 @@
 
 #include <grpcpp/grpcpp.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include <chrono>
 #include <memory>
@@ -100,13 +99,10 @@ class AdminServer::Impl {
 
   ~Impl() {
     if (server_ == nullptr) return;
-    server_->Shutdown(std::chrono::system_clock::now() + std::chrono::seconds(1));
-    server_.reset();
-    unlink(path_.c_str());
+    server_->Shutdown(std::chrono::system_clock::now() + std::chrono::seconds(1));  // gRPC removes the socket.
   }
 
   absl::Status Listen(const std::string& path) {
-    path_ = path;
     grpc::ServerBuilder builder;
     builder.AddListeningPort("unix:" + path, grpc::InsecureServerCredentials());
     builder.RegisterService(&service_);
@@ -123,7 +119,6 @@ class AdminServer::Impl {
 
  private:
   Service service_;
-  std::string path_;
   std::unique_ptr<grpc::Server> server_;
 };
 

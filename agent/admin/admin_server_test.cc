@@ -1,0 +1,108 @@
+#include "agent/admin/admin_server.h"
+
+#include <gmock/gmock.h>
+#include <grpcpp/grpcpp.h>
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+
+#include <chrono>
+#include <filesystem>
+#include <memory>
+#include <string>
+
+#include "agent/admin/test_snapshot.h"
+#include "agent/reconcile/fake_datapath.h"
+#include "kasane/v1/agent.grpc.pb.h"
+#include "vswitch/base/status.h"
+
+namespace kasane {
+namespace {
+
+using ::testing::HasSubstr;
+
+class AdminServerTest : public ::testing::Test {
+ protected:
+  AdminServerTest() {
+    std::string name = "/tmp/kasane_admin_server_XXXXXX";
+    directory_ = mkdtemp(name.data());
+    path_ = directory_ + "/agent.sock";
+  }
+  ~AdminServerTest() override {
+    server_.reset();
+    std::filesystem::remove_all(directory_);
+  }
+
+  absl::Status Start() {
+    std::unique_ptr<AdminSocket> socket;
+    ASSIGN_OR_RETURN(socket, AdminSocket::Claim(path_));
+    ASSIGN_OR_RETURN(server_,
+                     AdminServer::Start(
+                         std::move(socket), {"h1", "1.0", "127.0.0.1:6650", {}},
+                         [] { return std::make_shared<const AgentSnapshot>(TestSnapshot()); }, datapath_));
+    stub_ = v1::AgentService::NewStub(grpc::CreateChannel("unix:" + path_, grpc::InsecureChannelCredentials()));
+    return absl::OkStatus();
+  }
+
+  template <typename Request, typename Reply>
+  grpc::Status Call(grpc::Status (v1::AgentService::Stub::*method)(grpc::ClientContext*, const Request&,
+                                                                   Reply*),
+                    const Request& request, Reply& reply) {
+    grpc::ClientContext context;
+    context.set_deadline(std::chrono::system_clock::now() + std::chrono::seconds(20));
+    return (stub_.get()->*method)(&context, request, &reply);
+  }
+
+  std::string directory_;
+  std::string path_;
+  FakeDatapath datapath_;
+  std::unique_ptr<AdminServer> server_;
+  std::unique_ptr<v1::AgentService::Stub> stub_;
+};
+
+TEST_F(AdminServerTest, ServesOnASocketOfMode0660AndRemovesIt) {
+  ASSERT_TRUE(Start().ok());
+  struct stat info {};
+  ASSERT_EQ(lstat(path_.c_str(), &info), 0);
+  EXPECT_TRUE(S_ISSOCK(info.st_mode));
+  EXPECT_EQ(info.st_mode & 0777, 0660);
+
+  v1::AgentStatusReply status;
+  ASSERT_TRUE(Call(&v1::AgentService::Stub::Status, v1::AgentStatusRequest(), status).ok());
+  EXPECT_EQ(status.host_id(), "h1");
+  EXPECT_EQ(status.datapath(), "fake");
+  v1::ListPortsReply ports;
+  ASSERT_TRUE(Call(&v1::AgentService::Stub::ListPorts, v1::ListPortsRequest(), ports).ok());
+  EXPECT_EQ(ports.ports_size(), 1);
+
+  server_.reset();
+  EXPECT_FALSE(std::filesystem::exists(path_));
+}
+
+TEST_F(AdminServerTest, FlowsComeFromTheDatapathAndErrorsKeepTheirCode) {
+  InstalledEntry entry;
+  entry.owner = {OwnerKind::kPort, "port-web"};
+  entry.packets = 17;
+  datapath_.SetDump({entry});
+  ASSERT_TRUE(Start().ok());
+  v1::ListFlowsRequest request;
+  request.set_owner("web");
+  v1::ListFlowsReply reply;
+  ASSERT_TRUE(Call(&v1::AgentService::Stub::ListFlows, request, reply).ok());
+  ASSERT_EQ(reply.flows_size(), 1);
+  EXPECT_EQ(reply.flows(0).packets(), 17);
+
+  request.set_owner("nothing");
+  const grpc::Status status = Call(&v1::AgentService::Stub::ListFlows, request, reply);
+  EXPECT_EQ(status.error_code(), grpc::StatusCode::NOT_FOUND);
+  EXPECT_THAT(status.error_message(), HasSubstr("\"nothing\""));
+}
+
+TEST_F(AdminServerTest, SecondServerOnThePathIsRefusedWhileTheFirstLives) {
+  ASSERT_TRUE(Start().ok());
+  EXPECT_THAT(Message(AdminSocket::Claim(path_).status()), HasSubstr("in use by another kasaned (pid "));
+  server_.reset();
+  EXPECT_TRUE(Start().ok());
+}
+
+}  // namespace
+}  // namespace kasane

@@ -132,12 +132,20 @@ std::string Printable(std::string_view text) {
   return out;
 }
 
-// The first line of at most `width` characters, broken behind the last ',' or ' ' in it if there is one.
+// The first line of at most `width` characters, broken behind a ',' or before a ' '. A word that is longer,
+// such as an IPv6 address, stays whole as far as kLongestWord.
 std::string_view FirstLine(std::string_view text, size_t width) {
+  constexpr size_t kLongestWord = 64;
   const std::string_view line = FirstCodePoints(text, width);
   if (line.size() == text.size()) return line;
-  const size_t separator = line.find_last_of(", ");
-  return separator == std::string_view::npos || separator == 0 ? line : line.substr(0, separator + 1);
+  for (size_t end = line.size(); end > 0; --end) {
+    if (text[end] == ' ' || text[end - 1] == ',') return text.substr(0, end);
+  }
+  const size_t space = text.find(' ');
+  const size_t comma = text.find(',');
+  const size_t end = std::min(space, comma == std::string_view::npos ? comma : comma + 1);
+  const std::string_view longest = FirstCodePoints(text, std::max(width, kLongestWord));
+  return text.substr(0, std::min(end, longest.size()));
 }
 
 std::vector<std::string> Lines(std::string_view text, const Column& column) {
@@ -146,9 +154,9 @@ std::vector<std::string> Lines(std::string_view text, const Column& column) {
   if (!column.wrap) return {std::string(FirstCodePoints(text, column.width - 1)) + "…"};
   std::vector<std::string> lines;
   while (!text.empty()) {
-    const std::string_view line = FirstLine(text, column.width);
-    text.remove_prefix(line.size());
-    lines.emplace_back(line.substr(0, line.find_last_not_of(' ') + 1));
+    lines.emplace_back(FirstLine(text, column.width));
+    text.remove_prefix(lines.back().size());
+    text.remove_prefix(std::min(text.find_first_not_of(' '), text.size()));
   }
   return lines;
 }

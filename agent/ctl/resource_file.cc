@@ -120,7 +120,8 @@ void Reader::ReadResource(Kind kind, const std::string& section, int index, cons
   const FieldDescriptor* spec = v1::Resource::descriptor()->FindFieldByName(std::string(Label(kind)));
   Message& message = *resource.GetReflection()->MutableMessage(&resource, spec);
   ReadMessage(value, at, section + "[*]", message);
-  if (kind == Kind::kHost) resource.mutable_host()->set_pinned(true);
+  // An entry with addresses pins them; one without leaves them to the host's agent.
+  if (kind == Kind::kHost) resource.mutable_host()->set_pinned(!resource.host().tunnel_addresses().empty());
   if (const auto key = DecodeKey(resource)) CheckUniqueId(*key, at, value);
   out_.items.push_back(std::move(item));
 }
@@ -284,9 +285,10 @@ absl::StatusOr<ResourceFile> ParseResourceFile(const std::string& name, const st
 }
 
 absl::StatusOr<ResourceFile> ReadResourceFile(const std::string& name) {
+  const std::string shown = name == "-" ? "standard input" : name;
   const auto text = ReadFile(name);
-  if (!text.ok()) return Annotate(text.status(), name);
-  return ParseResourceFile(name, *text);
+  if (!text.ok()) return Annotate(text.status(), shown);
+  return ParseResourceFile(shown, *text);
 }
 
 }  // namespace kasane

@@ -27,7 +27,7 @@ struct UnusedField {
 };
 
 struct ResourceFile {
-  std::string name;                  // As the user gave it.
+  std::string name;                  // As the user gave it, or "standard input".
   std::vector<v1::ApplyItem> items;  // In the file's order; each `path` is set.
   std::vector<Fault> faults;
   std::vector<UnusedField> unused;

@@ -99,6 +99,12 @@ TEST(ResourceFileTest, AbsentIsNotZeroWhereItMatters) {
   EXPECT_FALSE(rule.has_port_range_max());
 }
 
+TEST(ResourceFileTest, AHostIsPinnedByItsAddresses) {
+  const auto file = Parse("hosts: [{id: hv1, tunnel_addresses: [192.0.2.1]}, {id: hv2, pinned: true}]");
+  EXPECT_TRUE(file.items.at(0).resource().host().pinned());
+  EXPECT_FALSE(file.items.at(1).resource().host().pinned());
+}
+
 TEST(ResourceFileTest, TenantIdIsTheOldNameOfProjectId) {
   const auto file = Parse("routers: [{id: r1, tenant_id: old}, {tenant_id: old, project_id: new, id: r2}]");
   EXPECT_EQ(file.items.at(0).resource().router().project_id(), "old");

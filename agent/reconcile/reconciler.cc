@@ -18,6 +18,9 @@ bool Contains(const std::vector<Problem>& problems, const Problem& problem) {
 }
 
 void LogChanges(const AgentSnapshot& before, const AgentSnapshot& after) {
+  if (before.facts->ready != after.facts->ready) {
+    log::Info(after.facts->ready ? "the switch is ready" : "the switch is not ready");
+  }
   for (const Problem& problem : after.problems) {
     if (!Contains(before.problems, problem)) {
       log::Warning("problem", {{"subject", problem.subject}, {"what", problem.message}});

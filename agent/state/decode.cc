@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <set>
-#include <type_traits>
 
 #include "agent/state/field.h"
 #include "agent/state/security_rule.h"
@@ -23,8 +22,8 @@ constexpr int kMaxNameServers = 64;
 constexpr int kMaxTunnelAddresses = 2;
 
 constexpr uint32_t kDefaultMtu = 1450;
-constexpr uint32_t kMinMtu =
-    68;  // RFC 791. A network with an IPv6 subnet needs 1280, as Neutron leaves it to its user.
+// RFC 791. A network with an IPv6 subnet needs 1280, which Neutron leaves to its user, and so do we.
+constexpr uint32_t kMinMtu = 68;
 constexpr uint32_t kMaxMtu = 65535;
 constexpr uint32_t kMaxVlan = 4094;
 
@@ -382,51 +381,6 @@ AnyResource Shared(Model model) {
   return std::make_shared<const Model>(std::move(model));
 }
 
-std::optional<Kind> KindOf(v1::Resource::SpecCase spec) {
-  switch (spec) {
-    case v1::Resource::kHost:
-      return Kind::kHost;
-    case v1::Resource::kNetwork:
-      return Kind::kNetwork;
-    case v1::Resource::kSubnet:
-      return Kind::kSubnet;
-    case v1::Resource::kPort:
-      return Kind::kPort;
-    case v1::Resource::kRouter:
-      return Kind::kRouter;
-    case v1::Resource::kFloatingIp:
-      return Kind::kFloatingIp;
-    case v1::Resource::kSecurityGroup:
-      return Kind::kSecurityGroup;
-    case v1::Resource::SPEC_NOT_SET:
-      return std::nullopt;
-  }
-  return std::nullopt;
-}
-
-const std::string& IdOf(const v1::Resource& resource) {
-  static const std::string kNone;
-  switch (resource.spec_case()) {
-    case v1::Resource::kHost:
-      return resource.host().id();
-    case v1::Resource::kNetwork:
-      return resource.network().id();
-    case v1::Resource::kSubnet:
-      return resource.subnet().id();
-    case v1::Resource::kPort:
-      return resource.port().id();
-    case v1::Resource::kRouter:
-      return resource.router().id();
-    case v1::Resource::kFloatingIp:
-      return resource.floating_ip().id();
-    case v1::Resource::kSecurityGroup:
-      return resource.security_group().id();
-    case v1::Resource::SPEC_NOT_SET:
-      return kNone;
-  }
-  return kNone;
-}
-
 std::optional<AnyResource> DecodeSpec(const v1::Resource& resource, const Field& at) {
   switch (resource.spec_case()) {
     case v1::Resource::kHost:
@@ -450,27 +404,9 @@ std::optional<AnyResource> DecodeSpec(const v1::Resource& resource, const Field&
   return std::nullopt;
 }
 
-// The map of a snapshot that holds `Model`.
-template <typename Model, typename State>
-auto& MapOf(State& state) {
-  if constexpr (std::is_same_v<Model, model::Host>) return state.hosts;
-  if constexpr (std::is_same_v<Model, model::Network>) return state.networks;
-  if constexpr (std::is_same_v<Model, model::Subnet>) return state.subnets;
-  if constexpr (std::is_same_v<Model, model::Port>) return state.ports;
-  if constexpr (std::is_same_v<Model, model::Router>) return state.routers;
-  if constexpr (std::is_same_v<Model, model::FloatingIp>) return state.floating_ips;
-  if constexpr (std::is_same_v<Model, model::SecurityGroup>) return state.security_groups;
-}
-
 }  // namespace
 
 std::string ToString(const Fault& fault) { return fmt::format("{}: {}", fault.path, fault.message); }
-
-ResourceKey KeyOf(const AnyResource& resource) {
-  // The alternatives stand in the order of Kind.
-  const Kind kind = kAllKinds[resource.index()];
-  return {kind, std::visit([](const auto& pointer) { return pointer->id.str(); }, resource)};
-}
 
 std::optional<AnyResource> Decode(const v1::Resource& resource, const std::string& path,
                                   std::vector<Fault>& faults) {
@@ -478,75 +414,6 @@ std::optional<AnyResource> Decode(const v1::Resource& resource, const std::strin
   auto decoded = DecodeSpec(resource, Field(path, faults));
   if (faults.size() != before) return std::nullopt;
   return decoded;
-}
-
-std::optional<ResourceKey> DecodeKey(const v1::Resource& resource) {
-  const auto kind = KindOf(resource.spec_case());
-  const std::string& id = IdOf(resource);
-  if (!kind || id.empty()) return std::nullopt;
-  return ResourceKey{*kind, id};
-}
-
-std::optional<ResourceKey> DecodeKey(const v1::ResourceKey& key) {
-  if (key.id().empty()) return std::nullopt;
-  for (const Kind kind : kAllKinds) {
-    if (static_cast<int>(kind) == static_cast<int>(key.kind())) return ResourceKey{kind, key.id()};
-  }
-  return std::nullopt;
-}
-
-v1::ResourceKey EncodeKey(const ResourceKey& key) {
-  static_assert(static_cast<int>(Kind::kHost) == static_cast<int>(v1::HOST) &&
-                static_cast<int>(Kind::kPort) == static_cast<int>(v1::PORT) &&
-                static_cast<int>(Kind::kSecurityGroup) == static_cast<int>(v1::SECURITY_GROUP));
-  v1::ResourceKey out;
-  out.set_kind(static_cast<v1::ResourceKind>(key.kind));
-  out.set_id(key.id);
-  return out;
-}
-
-Revision DecodeRevision(const v1::Revision& revision) { return {revision.timeline(), revision.counter()}; }
-
-v1::Revision EncodeRevision(const Revision& revision) {
-  v1::Revision out;
-  out.set_timeline(revision.timeline);
-  out.set_counter(revision.counter);
-  return out;
-}
-
-void Upsert(NetworkState& state, const AnyResource& resource) {
-  std::visit(
-      [&state](const auto& pointer) {
-        using Model = std::remove_const_t<typename std::decay_t<decltype(pointer)>::element_type>;
-        MapOf<Model>(state)[pointer->id] = pointer;
-      },
-      resource);
-}
-
-void Erase(NetworkState& state, const ResourceKey& key) {
-  switch (key.kind) {
-    case Kind::kHost:
-      state.hosts.erase(HostId(key.id));
-      break;
-    case Kind::kNetwork:
-      state.networks.erase(NetworkId(key.id));
-      break;
-    case Kind::kSubnet:
-      state.subnets.erase(SubnetId(key.id));
-      break;
-    case Kind::kPort:
-      state.ports.erase(PortId(key.id));
-      break;
-    case Kind::kRouter:
-      state.routers.erase(RouterId(key.id));
-      break;
-    case Kind::kFloatingIp:
-      state.floating_ips.erase(FloatingIpId(key.id));
-      break;
-    case Kind::kSecurityGroup:
-      state.security_groups.erase(SecurityGroupId(key.id));
-      break;
-  }
 }
 
 }  // namespace kasane

@@ -11,6 +11,13 @@
 namespace kasane {
 namespace {
 
+// gRPC wraps the reason in what it tried: "failed to connect to all addresses; last error: UNKNOWN: ADDRESS:
+// Failed to connect to remote host: Connection refused".
+std::string_view Reason(std::string_view message) {
+  if (message.find("last error:") == std::string_view::npos) return message;
+  return message.substr(message.rfind(": ") + 2);
+}
+
 std::string Describe(std::string_view host_id, absl::StatusCode code, std::string_view message) {
   switch (code) {
     case absl::StatusCode::kOk:
@@ -19,16 +26,11 @@ std::string Describe(std::string_view host_id, absl::StatusCode code, std::strin
       return fmt::format(
           "not reachable ({}): start kasane-controller there, or mend `controller` in the "
           "configuration; forwarding goes on, trying again",
-          message);
-    case absl::StatusCode::kAlreadyExists:
-      return fmt::format(
-          "another kasaned serves host {} already ({}): stop it, or give this one its own "
-          "host_id; trying again",
-          host_id, message);
-    case absl::StatusCode::kFailedPrecondition:
-      return fmt::format("the controller refuses this host as it is configured: {}; trying again", message);
-    case absl::StatusCode::kInvalidArgument:
-      return fmt::format("the controller does not understand this agent's Hello: {}; trying again", message);
+          Reason(message));
+    case absl::StatusCode::kAlreadyExists:       // A second agent for this host.
+    case absl::StatusCode::kFailedPrecondition:  // Other addresses than the pinned ones, another version.
+    case absl::StatusCode::kInvalidArgument:     // A Hello that it does not understand.
+      return fmt::format("the controller refuses this agent as host {}: {}; trying again", host_id, message);
     case absl::StatusCode::kUnimplemented:
       return "what answers there does not speak this version of Kasane's state protocol: use a kasaned and a "
              "kasane-controller that fit together, or mend `controller` in the configuration; trying again";

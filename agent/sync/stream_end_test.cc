@@ -19,10 +19,9 @@ TEST(StreamEndTest, EachEndSaysWhatToDo) {
       {absl::StatusCode::kOk, HasSubstr("closed the stream")},
       {absl::StatusCode::kUnavailable,
        AllOf(HasSubstr("not reachable (why)"), HasSubstr("start kasane-controller"))},
-      {absl::StatusCode::kAlreadyExists,
-       AllOf(HasSubstr("another kasaned serves host hv1"), HasSubstr("its own host_id"))},
-      {absl::StatusCode::kFailedPrecondition, HasSubstr("as it is configured: why")},
-      {absl::StatusCode::kInvalidArgument, HasSubstr("Hello: why")},
+      {absl::StatusCode::kAlreadyExists, HasSubstr("refuses this agent as host hv1: why")},
+      {absl::StatusCode::kFailedPrecondition, HasSubstr("refuses this agent as host hv1: why")},
+      {absl::StatusCode::kInvalidArgument, HasSubstr("refuses this agent as host hv1: why")},
       {absl::StatusCode::kUnimplemented, HasSubstr("does not speak this version")},
       {absl::StatusCode::kInternal, HasSubstr("INTERNAL): why")},
   };
@@ -32,6 +31,14 @@ TEST(StreamEndTest, EachEndSaysWhatToDo) {
     EXPECT_THAT(problem.message, c.message);
     EXPECT_THAT(problem.message, HasSubstr("trying again"));
   }
+}
+
+TEST(StreamEndTest, OfGrpcsOwnWordsOnlyTheReasonIsShown) {
+  const Problem problem = DescribeStreamEnd(
+      "127.0.0.1:6650", "hv1", static_cast<int>(absl::StatusCode::kUnavailable),
+      "failed to connect to all addresses; last error: UNKNOWN: ipv4:127.0.0.1:6650: Failed to "
+      "connect to remote host: Connection refused");
+  EXPECT_THAT(problem.message, HasSubstr("not reachable (Connection refused): "));
 }
 
 }  // namespace

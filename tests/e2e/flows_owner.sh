@@ -7,7 +7,8 @@ lab up "$shop_ads"
 
 # The switch's own word: "COOKIE TABLE PRIORITY MATCH" a line.
 lab exec hv1 ovs-ofctl -O OpenFlow15 --no-stats dump-flows br-int |
-  sed -nE 's/^ *cookie=(0x[0-9a-f]+), (table=([0-9]+), )?(.*)$/\1 \3 \4/p' >"$work/switch"
+  sed -nE 's/^ *cookie=(0x[0-9a-f]+), table=([0-9]+), (.*)$/\1 \2 \3/p; t
+           s/^ *cookie=(0x[0-9a-f]+), (.*)$/\1 0 \2/p' >"$work/switch"
 [ -s "$work/switch" ] || fail "the switch holds no flows"
 
 for vm in shop-front1 shop-iso1 ads-back1; do
@@ -19,7 +20,7 @@ for vm in shop-front1 shop-iso1 ads-back1; do
   # The flow that takes in the port's frames carries the owner's cookie: kind in the top 8 bits, the id's
   # hash in the low 48. The drop reason between them is not the owner's.
   ofport=$(lab exec hv1 ovs-vsctl --bare --columns=ofport find interface "external_ids:iface-id=\"$port\"")
-  cookie=$(grep -E "^0x[0-9a-f]+ 0? .*in_port=\"?(tap${port:0:11}|$ofport)\"?[, ]" "$work/switch" | head -n 1 | cut -d' ' -f1)
+  cookie=$(grep -E "^0x[0-9a-f]+ 0 .*in_port=\"?(tap${port:0:11}|$ofport)\"?[, ]" "$work/switch" | head -n 1 | cut -d' ' -f1)
   [ -n "$cookie" ] || fail "no flow in table 0 takes in $vm's frames"
   mask=$((0xff00ffffffffffff))
   while read -r flow_cookie table rest; do

@@ -30,7 +30,9 @@ void SetEnvironment(const Layout& layout, const std::string& node, bool hypervis
   if (hypervisor) {
     for (const std::string& assignment : HypervisorEnvironment(layout, node)) SetVariable(assignment);
   }
-  if (hypervisor || node == kControllerNode) SetVariable("KASANE_CONTROLLER=" + ControllerEndpoint());
+  if (!hypervisor && node != kControllerNode) return;
+  SetVariable("KASANE_CONTROLLER=" + ControllerEndpoint());
+  SetVariable("KASANE_INSECURE=true");
 }
 
 std::string Nodes(const Layout& layout) {

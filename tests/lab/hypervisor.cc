@@ -28,12 +28,12 @@ class HostStarter {
   HostStarter(const Layout& layout, const LabPlan& plan, const Hypervisor& host, const Programs& programs)
       : layout_(layout), plan_(plan), host_(host), programs_(programs), ovs_(layout.OvsDir(host.node)) {}
 
+  // The control sockets keep their default names, by which the agent and ovs-appctl(8) find them.
   absl::Status StartSwitch() {
     RETURN_IF_ERROR(RunHere({programs_.ovsdb_tool, "create", ovs_ + "/conf.db", kSchema}));
-    RETURN_IF_ERROR(
-        RunHere({programs_.ovsdb_server, ovs_ + "/conf.db", "--remote=punix:" + ovs_ + "/db.sock",
-                 "--unixctl=" + ovs_ + "/ovsdb-server.ctl", "--pidfile=" + ovs_ + "/ovsdb-server.pid",
-                 "--log-file=" + ovs_ + "/ovsdb-server.log", "--no-chdir", "--detach"}));
+    RETURN_IF_ERROR(RunHere({programs_.ovsdb_server, ovs_ + "/conf.db", "--remote=punix:" + ovs_ + "/db.sock",
+                             "--pidfile=" + ovs_ + "/ovsdb-server.pid",
+                             "--log-file=" + ovs_ + "/ovsdb-server.log", "--no-chdir", "--detach"}));
     RETURN_IF_ERROR(RecordOvsDaemon(layout_, host_.node, "ovsdb-server"));
     // One thread of each kind is enough for a hypervisor of a lab, and many share this machine.
     RETURN_IF_ERROR(
@@ -41,9 +41,8 @@ class HostStarter {
                  "external_ids:system-id=" + host_.node, "external_ids:hostname=" + host_.node,
                  "other_config:n-handler-threads=1", "other_config:n-revalidator-threads=1"}));
     RETURN_IF_ERROR(
-        RunHere({programs_.ovs_vswitchd, "unix:" + ovs_ + "/db.sock", "--unixctl=" + ovs_ + "/ovs-vswitchd.ctl",
-                 "--pidfile=" + ovs_ + "/ovs-vswitchd.pid", "--log-file=" + ovs_ + "/ovs-vswitchd.log",
-                 "--no-chdir", "--detach"}));
+        RunHere({programs_.ovs_vswitchd, "unix:" + ovs_ + "/db.sock", "--pidfile=" + ovs_ + "/ovs-vswitchd.pid",
+                 "--log-file=" + ovs_ + "/ovs-vswitchd.log", "--no-chdir", "--detach"}));
     return RecordOvsDaemon(layout_, host_.node, "ovs-vswitchd");
   }
 

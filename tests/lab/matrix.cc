@@ -172,19 +172,22 @@ std::string MatrixText(const LabPlan& plan, const std::vector<Verdict>& verdicts
     name_width = std::max(name_width, vm.node.size());
     host_width = std::max(host_width, plan.hosts[vm.host].node.size());
   }
+  std::string text;
+  const auto add_line = [&text](const std::string& line) {
+    text += line.substr(0, line.find_last_not_of(' ') + 1) + '\n';
+  };
+  std::string line = fmt::format("{:>{}}", "", 6 + name_width + host_width);
+  for (size_t column = 0; column < plan.vms.size(); ++column) line += fmt::format("{:<4}", column + 1);
+  add_line(line);
   Cells cells = CellsOf(verdicts);
-  std::string text = fmt::format("{:>{}}", "", 6 + name_width + host_width);
-  for (size_t column = 0; column < plan.vms.size(); ++column) text += fmt::format("{:<4}", column + 1);
-  text += '\n';
   for (size_t row = 0; row < plan.vms.size(); ++row) {
     const Vm& from = plan.vms[row];
-    text += fmt::format("{:>3} {:<{}} {:<{}} ", row + 1, from.node, name_width, plan.hosts[from.host].node,
-                        host_width);
+    line = fmt::format("{:>3} {:<{}} {:<{}} ", row + 1, from.node, name_width, plan.hosts[from.host].node,
+                       host_width);
     for (const Vm& to : plan.vms) {
-      text += fmt::format("{:<4}", to.node == from.node ? "-" : CellText(cells[{from.node, to.node}]));
+      line += fmt::format("{:<4}", to.node == from.node ? "-" : CellText(cells[{from.node, to.node}]));
     }
-    text.erase(text.find_last_not_of(' ') + 1);
-    text += '\n';
+    add_line(line);
   }
   text += "46: reached by IPv4 and IPv6; 4, 6: by one of them; .: not reached; !: not as expected\n";
   for (const Verdict& verdict : verdicts) {

@@ -71,7 +71,7 @@ TEST(MakePlan, AVmHasItsPortsAddressesAndItsSubnetsRoutes) {
   const Vm* vm = FindVm(plan, "shop-front1");
   ASSERT_NE(vm, nullptr);
   EXPECT_EQ(plan.hosts[vm->host].node, "hv1");
-  EXPECT_EQ(vm->interface, "tapf585b55a-1b");
+  EXPECT_EQ(vm->interface, "tapf585b55a-fc");
   EXPECT_EQ(vm->mac.ToString(), "fa:16:3e:f1:8e:17");
   EXPECT_EQ(vm->mtu, 1450);
   EXPECT_THAT(Texts(vm->addresses),

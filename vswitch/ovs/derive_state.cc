@@ -148,14 +148,17 @@ SwitchState DeriveState(const OvsdbSnapshot& snapshot, const OvsdbPlan& plan, co
   state.problems = plan.problems;
   if (snapshot.initialised && !snapshot.connected) {
     state.problems.push_back(
-        {"ovs", fmt::format("the database at {} went away: start ovsdb-server", config.Remote())});
+        {"ovs",
+         fmt::format("the database at {} went away, and ovs-vswitchd takes no changes without it (what is "
+                     "installed goes on forwarding): start ovsdb-server",
+                     config.Remote())});
   }
   const bool has_bridge = snapshot.bridges.count(config.bridge) > 0;
   if (has_bridge && !link.connected && !link.error.empty()) {
     state.problems.push_back(
         {fmt::format("bridge {}", config.bridge),
          fmt::format("ovs-vswitchd does not answer ({}): is it running, with the run directory "
-                     "{}?",
+                     "{}? It must speak OpenFlow 1.5",
                      link.error, config.run_dir)});
   }
   AddUnderlay(snapshot, addresses, config, state);
@@ -165,7 +168,8 @@ SwitchState DeriveState(const OvsdbSnapshot& snapshot, const OvsdbPlan& plan, co
   AddAttachments(snapshot, link, config, state);
   state.vxlan_v4 = VxlanPort(snapshot, link, config, kVxlanPort4);
   state.vxlan_v6 = VxlanPort(snapshot, link, config, kVxlanPort6);
-  state.ready = !plan.blocked && plan.ops.empty() && Settled(snapshot, config, kVxlanPort4, state.vxlan_v4) &&
+  state.ready = snapshot.connected && !plan.blocked && plan.ops.empty() &&
+                Settled(snapshot, config, kVxlanPort4, state.vxlan_v4) &&
                 Settled(snapshot, config, kVxlanPort6, state.vxlan_v6);
   return state;
 }

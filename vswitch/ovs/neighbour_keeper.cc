@@ -27,7 +27,8 @@ using Clock = std::chrono::steady_clock;
 using std::chrono::milliseconds;
 using std::chrono::seconds;
 
-constexpr int kDeadlineMs = 10'000;
+// For an answer of ovs-vswitchd. Stop() may have to wait for it.
+constexpr int kDeadlineMs = 3'000;
 // Stale neighbours are confirmed and the switch's cache is compared this often; what changes meanwhile is an
 // event.
 constexpr seconds kRecheck(15);
@@ -304,9 +305,9 @@ void NeighbourKeeper::PushAll() {
   for (auto& [remote, entry] : entries_) {
     if (!entry.route || !entry.state.problem.empty() || !entry.state.next_hop_mac) continue;
     Pushed wanted{entry.route->link, entry.route->next_hop, *entry.state.next_hop_mac};
-    entry.state.ready = current_->ready && entry.pushed == wanted;
-    if (!current_->ready) {
-      entry.state.problem = "the switch is not ready";
+    entry.state.ready = entry.pushed == wanted;
+    if (!current_->ready) {  // It knows what it was told in this session.
+      if (!entry.state.ready) entry.state.problem = "the switch is not ready";
       continue;
     }
     if (entry.state.ready && now < entry.refresh_at) continue;

@@ -71,7 +71,8 @@ class OpenFlowChannel {
   virtual absl::StatusOr<CanonicalFlow> Canonical(const FlowKey& key, const std::string& actions) const = 0;
 };
 
-// Connects to the Unix socket of a bridge. `deadline` is for this and for each later call.
+// Connects to the Unix socket of a bridge. `deadline` is for this, and later for each sign of life while a
+// call waits for the switch.
 absl::StatusOr<std::unique_ptr<OpenFlowChannel>> OpenOpenFlowChannel(
     const std::string& socket_path, std::chrono::milliseconds deadline = std::chrono::seconds(10));
 

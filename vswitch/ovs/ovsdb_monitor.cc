@@ -19,10 +19,12 @@
 namespace kasane::ovs {
 namespace {
 
-constexpr int kDeadlineMs = 10'000;
-// Between attempts to connect to the bridge.
+// For an answer of the switch or the database. Stop() may have to wait for it.
+constexpr int kDeadlineMs = 3'000;
+// Between attempts to connect to the bridge, and before the first after somebody's connection broke.
 constexpr int kMinConnectMs = 50;
 constexpr int kMaxConnectMs = 500;
+constexpr int kReconnectMs = 250;
 // Until a failed transaction is repeated, and until what no event announces (a kernel module) is looked at
 // again.
 constexpr int kReplanMs = 5'000;
@@ -234,10 +236,14 @@ void OvsdbMonitor::UpdatePlan() {
 }
 
 void OvsdbMonitor::UpdateLink() {
-  if (reconnect_.exchange(false)) Disconnect("");
+  if (reconnect_.exchange(false)) {
+    Disconnect("a connection broke");
+    connect_at_ = kovs_now_ms() + kReconnectMs;
+  }
   if (connection_ && !kovs_of_run(connection_.get())) Disconnect("the connection was closed");
   if (!connection_) Connect();
-  if (connection_ && ports_stale_) ReadPorts();
+  // Without its database ovs-vswitchd does not answer.
+  if (connection_ && ports_stale_ && snapshot_.connected) ReadPorts();
 }
 
 void OvsdbMonitor::Connect() {
@@ -245,12 +251,9 @@ void OvsdbMonitor::Connect() {
   ShimText error;
   connection_.reset(kovs_of_open(config_.OpenFlowSocket().c_str(), kDeadlineMs, error.out()));
   if (!connection_) {
-    link_.error = error.str();
-    connect_at_ = kovs_now_ms() + connect_ms_;
-    connect_ms_ = std::min(2 * connect_ms_, kMaxConnectMs);
+    Disconnect(error.str());
     return;
   }
-  connect_ms_ = kMinConnectMs;
   link_ = {.connected = true, .session = ++sessions_, .ports = {}, .error = ""};
   ports_stale_ = true;
 }
@@ -260,7 +263,8 @@ void OvsdbMonitor::Disconnect(std::string error) {
   link_.connected = false;
   link_.ports.clear();
   link_.error = std::move(error);
-  connect_at_ = 0;
+  connect_at_ = kovs_now_ms() + connect_ms_;
+  connect_ms_ = std::min(2 * connect_ms_, kMaxConnectMs);
 }
 
 void OvsdbMonitor::ReadPorts() {
@@ -272,6 +276,7 @@ void OvsdbMonitor::ReadPorts() {
   if (kovs_of_ports(connection_.get(), kDeadlineMs, collect, &ports, error.out())) {
     link_.ports = std::move(ports);
     ports_stale_ = false;
+    connect_ms_ = kMinConnectMs;
   } else {
     Disconnect(error.str());
   }

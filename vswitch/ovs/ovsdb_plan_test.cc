@@ -279,11 +279,14 @@ TEST(DeriveState, NamesWhatIsMissingOfTheUnderlay) {
   }
 }
 
-TEST(DeriveState, ALostDatabaseIsAProblemButForwardingGoesOn) {
+TEST(DeriveState, WithoutTheDatabaseNothingCanChangeAndNothingIsUnplugged) {
   OvsdbSnapshot snapshot = Healthy();
+  snapshot.interfaces.push_back(VmPort("tap1", "port-1", 7));
   snapshot.connected = false;
   const SwitchState state = Derive(snapshot);
-  EXPECT_TRUE(state.ready);
+  EXPECT_FALSE(state.ready);
+  EXPECT_EQ(state.session, 3u);
+  EXPECT_THAT(state.attachments, SizeIs(1));
   ASSERT_THAT(state.problems, SizeIs(1));
   EXPECT_THAT(state.problems[0].message, HasSubstr("went away"));
 }

@@ -31,6 +31,8 @@ enum { kMaxMessage = UINT16_MAX, kBundleHeader = 16 };
 struct kovs_of {
   struct vconn* vconn;
   uint32_t last_bundle;
+  int deadline_ms;  // For the switch to show any progress.
+  long long until;
 };
 
 static bool fail(char** error, const char* what, int code) {
@@ -99,13 +101,21 @@ void kovs_of_wait(struct kovs_of* of) {
   vconn_recv_wait(of->vconn);
 }
 
+static void start(struct kovs_of* of, int deadline_ms) {
+  of->deadline_ms = deadline_ms;
+  of->until = time_msec() + deadline_ms;
+}
+
+// The switch took or sent something: it has all the time again.
+static void progress(struct kovs_of* of) { of->until = time_msec() + of->deadline_ms; }
+
 // Blocks until the connection may have made progress.
-static int block(struct kovs_of* of, long long until, bool sending) {
-  if (time_msec() >= until) return ETIMEDOUT;
+static int block(struct kovs_of* of, bool sending) {
+  if (time_msec() >= of->until) return ETIMEDOUT;
   vconn_run_wait(of->vconn);
   vconn_recv_wait(of->vconn);
   if (sending) vconn_send_wait(of->vconn);
-  poll_timer_wait_until(until);
+  poll_timer_wait_until(of->until);
   poll_block();
   return 0;
 }
@@ -120,17 +130,20 @@ static void keep_error(struct ofpbuf* message, struct ovs_list* errors) {
 }
 
 // Sends `message` (consumed). Reads while it waits: a switch that cannot write does not read either.
-static int send_message(struct kovs_of* of, struct ofpbuf* message, long long until, struct ovs_list* errors) {
+static int send_message(struct kovs_of* of, struct ofpbuf* message, struct ovs_list* errors) {
   ofpmsg_update_length(message);
   for (;;) {
     vconn_run(of->vconn);
     int code = vconn_send(of->vconn, message);
-    if (!code) return 0;
+    if (!code) {
+      progress(of);
+      return 0;
+    }
     struct ofpbuf* received;
     int receive_code = 0;
     if (code == EAGAIN) {
       while (!(receive_code = receive(of, &received))) keep_error(received, errors);
-      code = receive_code != EAGAIN ? receive_code : block(of, until, true);
+      code = receive_code != EAGAIN ? receive_code : block(of, true);
     }
     if (code) {
       ofpbuf_delete(message);
@@ -140,39 +153,39 @@ static int send_message(struct kovs_of* of, struct ofpbuf* message, long long un
 }
 
 // Receives the message with `xid`; other errors go to `errors`.
-static int receive_xid(struct kovs_of* of, ovs_be32 xid, long long until, struct ovs_list* errors,
-                       struct ofpbuf** reply) {
+static int receive_xid(struct kovs_of* of, ovs_be32 xid, struct ovs_list* errors, struct ofpbuf** reply) {
   for (;;) {
     vconn_run(of->vconn);
     int code = receive(of, reply);
     if (!code) {
+      progress(of);
       if (xid_of(*reply) == xid) return 0;
       keep_error(*reply, errors);
-    } else if (code != EAGAIN || (code = block(of, until, false))) {
+    } else if (code != EAGAIN || (code = block(of, false))) {
       *reply = NULL;
       return code;
     }
   }
 }
 
-static int transact(struct kovs_of* of, struct ofpbuf* request, long long until, struct ovs_list* errors,
+static int transact(struct kovs_of* of, struct ofpbuf* request, struct ovs_list* errors,
                     struct ofpbuf** reply) {
   ovs_be32 xid = xid_of(request);
   *reply = NULL;
-  int code = send_message(of, request, until, errors);
-  return code ? code : receive_xid(of, xid, until, errors, reply);
+  int code = send_message(of, request, errors);
+  return code ? code : receive_xid(of, xid, errors, reply);
 }
 
 // ---- Ports ------------------------------------------------------------------------------------------
 
 bool kovs_of_ports(struct kovs_of* of, int deadline_ms, kovs_port_cb* callback, void* aux, char** error) {
-  long long until = time_msec() + deadline_ms;
+  start(of, deadline_ms);
   struct ofpbuf* request = ofputil_encode_port_desc_stats_request(kVersion, OFPP_ANY);
   ovs_be32 xid = xid_of(request);
-  int code = send_message(of, request, until, NULL);
+  int code = send_message(of, request, NULL);
   for (bool more = true; !code && more;) {
     struct ofpbuf* reply;
-    code = receive_xid(of, xid, until, NULL, &reply);
+    code = receive_xid(of, xid, NULL, &reply);
     if (code) break;
     if (!is_type(reply, OFPTYPE_PORT_DESC_STATS_REPLY)) {
       code = EPROTO;
@@ -240,11 +253,11 @@ static char* describe_error(const struct ofpbuf* message) {
               : xstrdup("an error that this program does not know");
 }
 
-static int bundle_control(struct kovs_of* of, uint16_t type, long long until, struct ovs_list* errors) {
+static int bundle_control(struct kovs_of* of, uint16_t type, struct ovs_list* errors) {
   struct ofputil_bundle_ctrl_msg control = {
       .bundle_id = of->last_bundle, .type = type, .flags = OFPBF_ORDERED | OFPBF_ATOMIC};
   struct ofpbuf* reply;
-  int code = transact(of, ofputil_encode_bundle_ctrl_request(kVersion, &control), until, errors, &reply);
+  int code = transact(of, ofputil_encode_bundle_ctrl_request(kVersion, &control), errors, &reply);
   if (code) return code;
   bool ok = is_type(reply, OFPTYPE_BUNDLE_CONTROL);
   keep_error(reply, errors);
@@ -266,25 +279,24 @@ static bool encode_all(const struct kovs_flow* flows, size_t n, struct ovs_list*
   return true;
 }
 
-static int send_bundle(struct kovs_of* of, struct ovs_list* messages, long long until,
-                       struct ovs_list* errors) {
+static int send_bundle(struct kovs_of* of, struct ovs_list* messages, struct ovs_list* errors) {
   ++of->last_bundle;
-  int code = bundle_control(of, OFPBCT_OPEN_REQUEST, until, errors);
+  int code = bundle_control(of, OFPBCT_OPEN_REQUEST, errors);
   struct ofpbuf* message;
   LIST_FOR_EACH(message, list_node, messages) {
     if (code || !ovs_list_is_empty(errors)) break;
     struct ofputil_bundle_add_msg add = {
         .bundle_id = of->last_bundle, .flags = OFPBF_ORDERED | OFPBF_ATOMIC, .msg = message->data};
-    code = send_message(of, ofputil_encode_bundle_add(kVersion, &add), until, errors);
+    code = send_message(of, ofputil_encode_bundle_add(kVersion, &add), errors);
   }
   if (code) return code;
   // A message that fails is only left out of the bundle: be sure that there is none before the commit.
   struct ofpbuf* reply;
-  code = transact(of, ofputil_encode_barrier_request(kVersion), until, errors, &reply);
+  code = transact(of, ofputil_encode_barrier_request(kVersion), errors, &reply);
   if (code) return code;
   ofpbuf_delete(reply);
   bool good = ovs_list_is_empty(errors);
-  return bundle_control(of, good ? OFPBCT_COMMIT_REQUEST : OFPBCT_DISCARD_REQUEST, until, errors);
+  return bundle_control(of, good ? OFPBCT_COMMIT_REQUEST : OFPBCT_DISCARD_REQUEST, errors);
 }
 
 // Finds whose xid the errors carry. The error of the commit itself comes last and names no flow.
@@ -306,13 +318,13 @@ static void find_failed(const struct ovs_list* errors, const ovs_be32* xids, siz
 
 enum kovs_commit_result kovs_of_commit(struct kovs_of* of, const struct kovs_flow* flows, size_t n,
                                        int deadline_ms, size_t* failed, char** error) {
-  long long until = time_msec() + deadline_ms;
   struct ovs_list messages = OVS_LIST_INITIALIZER(&messages);
   struct ovs_list errors = OVS_LIST_INITIALIZER(&errors);
   ovs_be32* xids = xmalloc(n * sizeof *xids + 1);
   enum kovs_commit_result result = KOVS_REFUSED;
   if (encode_all(flows, n, &messages, xids, failed, error)) {
-    int code = send_bundle(of, &messages, until, &errors);
+    start(of, deadline_ms);
+    int code = send_bundle(of, &messages, &errors);
     if (code) {
       fail(error, "committing flows", code);
       result = KOVS_BROKEN;
@@ -376,7 +388,7 @@ static int report_reply(struct ofpbuf* reply, struct ofpbuf* ofpacts, struct flo
 }
 
 bool kovs_of_dump(struct kovs_of* of, int deadline_ms, kovs_flow_cb* callback, void* aux, char** error) {
-  long long until = time_msec() + deadline_ms;
+  start(of, deadline_ms);
   struct ofputil_flow_stats_request all = {.table_id = OFPTT_ALL, .out_port = OFPP_ANY, .out_group = OFPG_ANY};
   match_init_catchall(&all.match);
   struct ofpbuf* request = ofputil_encode_flow_stats_request(&all, kProtocol);
@@ -384,10 +396,10 @@ bool kovs_of_dump(struct kovs_of* of, int deadline_ms, kovs_flow_cb* callback, v
   struct flow_text text = {DS_EMPTY_INITIALIZER, DS_EMPTY_INITIALIZER};
   struct ofpbuf ofpacts;
   ofpbuf_init(&ofpacts, 0);
-  int code = send_message(of, request, until, NULL);
+  int code = send_message(of, request, NULL);
   for (bool more = true; !code && more;) {
     struct ofpbuf* reply;
-    code = receive_xid(of, xid, until, NULL, &reply);
+    code = receive_xid(of, xid, NULL, &reply);
     if (code) break;
     if (is_type(reply, OFPTYPE_FLOW_STATS_REPLY)) {
       more = ofpmp_more(reply->data);

@@ -2,7 +2,9 @@
 // libopenvswitch's OpenFlow connections, OVSDB replica, control sockets and poll loop.
 //
 // Errors: functions with an `error` argument put a text there on failure, for kovs_free(). Deadlines are
-// in milliseconds from the call. Strings passed to callbacks are valid during the callback only.
+// in milliseconds from the call; those of OpenFlow functions start anew with every message that the switch
+// takes or sends, so that they do not depend on the number of flows. Strings passed to callbacks are valid
+// during the callback only.
 // Threads: different objects may be used from different threads, one object from one at a time.
 #pragma once
 

@@ -1,0 +1,117 @@
+// kasanectl apply
+#include <fmt/format.h>
+#include <CLI/CLI.hpp>
+
+#include <nlohmann/json.hpp>
+
+#include "agent/ctl/apply_report.h"
+#include "agent/ctl/clients.h"
+#include "agent/ctl/faults.h"
+#include "agent/ctl/globals.h"
+#include "agent/ctl/resource_file.h"
+#include "agent/ctl/run.h"
+#include "kasane/v1/controller.pb.h"
+#include "vswitch/base/status.h"
+
+namespace kasane::ctl {
+namespace {
+
+struct ApplyOptions {
+  std::vector<std::string> files;
+  bool dry_run = false;
+  bool verbose = false;
+};
+
+struct Input {
+  std::vector<ResourceFile> files;
+  std::vector<Fault> faults;  // Each path begins with the file's name.
+  bool readable = true;       // Every file could be parsed, so that the whole can be judged.
+};
+
+// "topology.yaml: ports[3]". The controller bounds paths: of a very long file name the end is enough.
+std::string InFile(const std::string& file, const std::string& path) {
+  constexpr size_t kLongestName = 256;
+  const std::string name = file.size() > kLongestName ? "..." + file.substr(file.size() - kLongestName) : file;
+  return fmt::format("{}: {}", name, path);
+}
+
+Input ReadFiles(const std::vector<std::string>& names) {
+  Input input;
+  for (const std::string& name : names) {
+    auto file = ReadResourceFile(name);
+    if (!file.ok()) {
+      input.faults.push_back({"", Message(file.status())});
+      input.readable = false;
+      continue;
+    }
+    for (const Fault& fault : file->faults) {
+      input.faults.push_back({InFile(file->name, fault.path), fault.message});
+    }
+    if (file->items.empty() && file->faults.empty()) input.faults.push_back({file->name, "has no resources"});
+    input.files.push_back(*std::move(file));
+  }
+  return input;
+}
+
+v1::ApplyRequest RequestOf(const Input& input, bool dry_run) {
+  v1::ApplyRequest request;
+  request.set_dry_run(dry_run);
+  for (const ResourceFile& file : input.files) {
+    for (const v1::ApplyItem& item : file.items) {
+      v1::ApplyItem& copy = *request.add_items();
+      copy = item;
+      copy.set_path(InFile(file.name, item.path()));
+    }
+  }
+  return request;
+}
+
+int Refuse(const Globals& globals, const std::vector<Fault>& faults, v1::ApplyReply reply) {
+  reply.clear_faults();
+  for (const Fault& fault : faults) {
+    v1::Fault& out = *reply.add_faults();
+    out.set_path(fault.path);
+    out.set_message(fault.message);
+  }
+  if (globals.format != Format::kTable) Print(globals, "", reply);
+  return PrintFaults(faults, "nothing was applied");
+}
+
+int RunApply(const ApplyOptions& options, const Globals& globals) {
+  const Input input = ReadFiles(options.files);
+  if (!input.readable) return Refuse(globals, input.faults, {});
+  auto client = ControllerClient::Dial(globals);
+  // With faults of form the controller is still asked for the rest, so that all are shown at once.
+  const bool dry_run = options.dry_run || !input.faults.empty();
+  absl::StatusOr<v1::ApplyReply> reply =
+      client.ok() ? client->Apply(RequestOf(input, dry_run)) : absl::StatusOr<v1::ApplyReply>(client.status());
+  if (!reply.ok()) {
+    if (!input.faults.empty()) Refuse(globals, input.faults, {});
+    return Failed(reply.status());
+  }
+  std::vector<Fault> judged;
+  for (const v1::Fault& fault : reply->faults()) judged.push_back({fault.path(), fault.message()});
+  const std::vector<Fault> faults = MergeFaults(input.faults, judged);
+  if (!faults.empty()) return Refuse(globals, faults, *std::move(reply));
+  Print(globals, ApplyReport(*reply, input.files, options.dry_run, options.verbose), *reply);
+  return kOk;
+}
+
+}  // namespace
+
+void AddApply(CLI::App& app, Action& action) {
+  auto options = std::make_shared<ApplyOptions>();
+  CLI::App* command =
+      app.add_subcommand("apply", "Create or update the resources of files, all of them or none");
+  command->add_option("-f,--file", options->files, "Resource file, YAML or JSON; - for standard input")
+      ->required();
+  command->add_flag("--dry-run", options->dry_run, "Judge and say what would change; store nothing");
+  command->add_flag("-v,--verbose", options->verbose,
+                    "List each resource that is not enforced, and Neutron's fields that are not used");
+  command->footer("Example:\n  kasanectl apply -f topology.json --dry-run -v");
+  command->callback([&action, options] {
+    action = [options](const Globals& globals) { return RunApply(*options, globals); };
+  });
+}
+
+}  // namespace kasane::ctl

@@ -1,0 +1,176 @@
+// kasanectl get, kasanectl hosts
+#include <fmt/format.h>
+#include <CLI/CLI.hpp>
+
+#include <nlohmann/json.hpp>
+#include <set>
+
+#include "agent/ctl/clients.h"
+#include "agent/ctl/globals.h"
+#include "agent/ctl/kind_tables.h"
+#include "agent/ctl/resource_yaml.h"
+#include "agent/ctl/run.h"
+#include "agent/state/decode.h"
+#include "kasane/v1/controller.pb.h"
+#include "vswitch/base/status.h"
+
+namespace kasane::ctl {
+namespace {
+
+using Resources = std::vector<const v1::ResourceWithStatus*>;
+
+struct GetOptions {
+  std::string kind;
+  std::vector<std::string> ids;
+};
+
+std::string NameOf(const v1::Resource& resource) {
+  switch (resource.spec_case()) {
+    case v1::Resource::kNetwork:
+      return resource.network().name();
+    case v1::Resource::kSubnet:
+      return resource.subnet().name();
+    case v1::Resource::kPort:
+      return resource.port().name();
+    case v1::Resource::kRouter:
+      return resource.router().name();
+    case v1::Resource::kSecurityGroup:
+      return resource.security_group().name();
+    default:
+      return "";
+  }
+}
+
+Resources OfKind(const v1::ListReply& reply, Kind kind) {
+  Resources out;
+  for (const auto& resource : reply.resources()) {
+    const auto key = DecodeKey(resource.resource());
+    if (key && key->kind == kind) out.push_back(&resource);
+  }
+  return out;
+}
+
+// The resources with this id, else those with this name, else those whose id begins with it.
+Resources Matching(const Resources& all, const std::string& text) {
+  constexpr size_t kMinPrefix = 4;
+  Resources by_name;
+  Resources by_prefix;
+  for (const auto* resource : all) {
+    const std::string id = DecodeKey(resource->resource())->id;
+    if (id == text) return {resource};
+    if (NameOf(resource->resource()) == text) by_name.push_back(resource);
+    if (text.size() >= kMinPrefix && id.starts_with(text)) by_prefix.push_back(resource);
+  }
+  return by_name.empty() ? by_prefix : by_name;
+}
+
+// Those that `ids` name, each once, in the order of the list; `missing` are the ids that name none.
+Resources Select(const Resources& all, const std::vector<std::string>& ids, std::vector<std::string>& missing) {
+  if (ids.empty()) return all;
+  std::set<const v1::ResourceWithStatus*> wanted;
+  for (const std::string& id : ids) {
+    const Resources found = Matching(all, id);
+    if (found.empty()) missing.push_back(id);
+    wanted.insert(found.begin(), found.end());
+  }
+  Resources out;
+  for (const auto* resource : all) {
+    if (wanted.contains(resource)) out.push_back(resource);
+  }
+  return out;
+}
+
+absl::StatusOr<v1::ListReply> ListKinds(ControllerClient& client, const std::vector<Kind>& kinds,
+                                        bool with_referred) {
+  std::set<Kind> wanted(kinds.begin(), kinds.end());
+  for (const Kind kind : kinds) {
+    if (!with_referred) break;
+    for (const Kind referred : ReferredKinds(kind)) wanted.insert(referred);
+  }
+  v1::ListRequest request;
+  for (const Kind kind : wanted) request.add_kinds(EncodeKey({kind, "-"}).kind());
+  return client.List(request);
+}
+
+absl::StatusOr<Surroundings> Around(ControllerClient& client, const v1::ListReply& reply, bool hosts) {
+  Surroundings around;
+  for (const auto& resource : reply.resources()) {
+    if (const auto key = DecodeKey(resource.resource())) around.names[*key] = NameOf(resource.resource());
+  }
+  if (!hosts) return around;
+  ASSIGN_OR_RETURN(v1::ControllerStatusReply status, client.Status());
+  around.status = std::make_shared<const v1::ControllerStatusReply>(std::move(status));
+  return around;
+}
+
+void PrintTables(const std::vector<Kind>& kinds, const std::map<Kind, Resources>& selected,
+                 const Surroundings& around) {
+  bool first = true;
+  for (const Kind kind : kinds) {
+    const Resources& resources = selected.at(kind);
+    // Of one kind even an empty table is an answer; of all kinds it is noise.
+    if (kinds.size() > 1 && resources.empty()) continue;
+    if (!first) fmt::print("\n");
+    first = false;
+    if (kinds.size() > 1) fmt::print("{}:\n", Plural(kind));
+    fmt::print("{}", KindTable(kind, resources, around));
+    const std::string rejections = RejectionLines(resources);
+    if (!rejections.empty()) fmt::print("\n{}", rejections);
+  }
+}
+
+int Show(const Globals& globals, const std::vector<Kind>& kinds, const std::vector<std::string>& ids) {
+  auto client = ControllerClient::Dial(globals);
+  if (!client.ok()) return Failed(client.status());
+  const bool table = globals.format == Format::kTable;
+  const auto reply = ListKinds(*client, kinds, table);
+  if (!reply.ok()) return Failed(reply.status());
+  std::map<Kind, Resources> selected;
+  Resources all;
+  std::vector<std::string> missing;
+  for (const Kind kind : kinds) {
+    selected[kind] = Select(OfKind(*reply, kind), ids, missing);
+    all.insert(all.end(), selected[kind].begin(), selected[kind].end());
+  }
+  if (table && (!all.empty() || missing.empty())) {
+    const auto around = Around(*client, *reply, selected.contains(Kind::kHost));
+    if (!around.ok()) return Failed(around.status());
+    PrintTables(kinds, selected, *around);
+  } else if (!table) {
+    fmt::print("{}", Render(ResourcesToJson(all), globals.format));
+  }
+  for (const std::string& id : missing) {
+    Failed(Error(absl::StatusCode::kNotFound, "there is no {} {}", Label(kinds.front()), id));
+  }
+  return missing.empty() ? kOk : kFailed;
+}
+
+int RunGet(const GetOptions& options, const Globals& globals) {
+  if (options.kind == "all") {
+    if (!options.ids.empty()) return WrongUsage("`get all` takes no ids; name the kind instead of all");
+    return Show(globals, {std::begin(kAllKinds), std::end(kAllKinds)}, {});
+  }
+  const auto kind = KindArgument(options.kind);
+  return kind ? Show(globals, {*kind}, options.ids) : kUsage;
+}
+
+}  // namespace
+
+void AddGet(CLI::App& app, Action& action) {
+  auto options = std::make_shared<GetOptions>();
+  CLI::App* command = app.add_subcommand("get", "Show the controller's resources of a kind, or all");
+  command->add_option("KIND", options->kind, "ports, networks, routers, ..., or all")->required();
+  command->add_option("ID", options->ids, "Ids, names, or beginnings of ids; all if none");
+  command->footer(
+      "Examples:\n  kasanectl get ports\n  kasanectl get router shop-router -o yaml\n  kasanectl get all -o "
+      "json");
+  command->callback(
+      [&action, options] { action = [options](const Globals& globals) { return RunGet(*options, globals); }; });
+
+  CLI::App* hosts = app.add_subcommand("hosts", "Show the hosts: connection, tunnel addresses, ports");
+  hosts->footer("Example:\n  kasanectl hosts");
+  hosts->callback(
+      [&action] { action = [](const Globals& globals) { return Show(globals, {Kind::kHost}, {}); }; });
+}
+
+}  // namespace kasane::ctl

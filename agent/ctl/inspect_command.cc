@@ -1,0 +1,97 @@
+// kasanectl status, ports, tunnels, networks, routers, flows: what an agent tells of its host.
+#include <fmt/format.h>
+#include <CLI/CLI.hpp>
+
+#include <nlohmann/json.hpp>
+
+#include "agent/ctl/agent_tables.h"
+#include "agent/ctl/clients.h"
+#include "agent/ctl/globals.h"
+#include "agent/ctl/run.h"
+#include "kasane/v1/agent.pb.h"
+
+namespace kasane::ctl {
+namespace {
+
+// Prints a reply of the agent, or why there is none.
+template <typename Reply, typename ToText>
+int Show(const Globals& globals, const absl::StatusOr<Reply>& reply, ToText to_text) {
+  if (!reply.ok()) return Failed(reply.status());
+  Print(globals, globals.format == Format::kTable ? to_text(*reply) : "", *reply);
+  return kOk;
+}
+
+struct FlowOptions {
+  std::string owner;
+  std::string stage;  // Name or number of a table.
+};
+
+int RunFlows(const FlowOptions& options, const Globals& globals) {
+  v1::ListFlowsRequest request;
+  request.set_owner(options.owner);
+  auto reply = AgentClient(globals).ListFlows(request);
+  if (!reply.ok()) return Failed(reply.status());
+  v1::ListFlowsReply shown;
+  for (const v1::Flow& flow : reply->flows()) {
+    const bool wanted = options.stage.empty() || flow.stage() == options.stage ||
+                        fmt::format("{}", flow.table()) == options.stage;
+    if (wanted) *shown.add_flows() = flow;
+  }
+  return Show(globals, absl::StatusOr<v1::ListFlowsReply>(std::move(shown)), FlowsTable);
+}
+
+void AddFlows(CLI::App& app, Action& action) {
+  auto options = std::make_shared<FlowOptions>();
+  CLI::App* flows = app.add_subcommand("flows", "Show the switch's flows, with their owners and counters");
+  flows->add_option("--owner", options->owner,
+                    "Id, beginning of it, or name of a port, network, router or host; or pipeline");
+  flows->add_option("--stage,--table", options->stage,
+                    "Only this stage of the pipeline: its name or table number");
+  flows->footer("Examples:\n  kasanectl flows --owner shop-front1\n  kasanectl flows --stage l2");
+  flows->callback([&action, options] {
+    action = [options](const Globals& globals) { return RunFlows(*options, globals); };
+  });
+}
+
+void AddStatus(CLI::App& app, Action& action) {
+  auto verbose = std::make_shared<bool>(false);
+  CLI::App* status = app.add_subcommand("status", "Show how the host's agent is doing, and what is wrong");
+  status->add_flag("-v,--verbose", *verbose, "List each resource that is not enforced");
+  status->footer("Example:\n  kasanectl status --agent /run/kasane/agent.sock");
+  status->callback([&action, verbose] {
+    action = [verbose](const Globals& globals) {
+      return Show(globals, AgentClient(globals).Status(),
+                  [verbose](const v1::AgentStatusReply& reply) { return StatusText(reply, *verbose); });
+    };
+  });
+}
+
+// A command without options that shows one list of the agent.
+template <typename Reply>
+void AddList(CLI::App& app, Action& action, const std::string& name, const std::string& help,
+             absl::StatusOr<Reply> (AgentClient::*list)(), std::string (*to_text)(const Reply&)) {
+  CLI::App* command = app.add_subcommand(name, help);
+  command->footer(fmt::format("Example:\n  kasanectl {} -o json", name));
+  command->callback([&action, list, to_text] {
+    action = [list, to_text](const Globals& globals) {
+      AgentClient client(globals);
+      return Show(globals, (client.*list)(), to_text);
+    };
+  });
+}
+
+}  // namespace
+
+void AddInspect(CLI::App& app, Action& action) {
+  AddStatus(app, action);
+  AddList(app, action, "ports", "Show the host's ports: plugged where, active or why not",
+          &AgentClient::ListPorts, PortsTable);
+  AddList(app, action, "tunnels", "Show the tunnels to other hosts", &AgentClient::ListTunnels, TunnelsTable);
+  AddList(app, action, "networks", "Show the networks that the host forwards on", &AgentClient::ListNetworks,
+          NetworksTable);
+  AddList(app, action, "routers", "Show the routers with interfaces and routes", &AgentClient::ListRouters,
+          RoutersText);
+  AddFlows(app, action);
+}
+
+}  // namespace kasane::ctl

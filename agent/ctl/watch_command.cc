@@ -1,0 +1,68 @@
+// kasanectl watch
+#include <fmt/format.h>
+#include <CLI/CLI.hpp>
+
+#include <cstdio>
+#include <nlohmann/json.hpp>
+
+#include "agent/ctl/clients.h"
+#include "agent/ctl/globals.h"
+#include "agent/ctl/run.h"
+#include "agent/state/decode.h"
+#include "kasane/v1/controller.pb.h"
+
+namespace kasane::ctl {
+namespace {
+
+std::string KeyText(const std::optional<ResourceKey>& key) {
+  return key ? kasane::ToString(*key) : "a resource of another version";
+}
+
+std::string EventLine(const v1::WatchEvent& event) {
+  switch (event.kind_case()) {
+    case v1::WatchEvent::kUpsert: {
+      const v1::ResourceWithStatus& resource = event.upsert();
+      const bool is_port = resource.port_status() != v1::PORT_STATUS_UNSPECIFIED;
+      return fmt::format("{}  revision {}{}", KeyText(DecodeKey(resource.resource())),
+                         resource.resource().revision().counter(),
+                         is_port ? "  " + v1::PortStatus_Name(resource.port_status()) : "");
+    }
+    case v1::WatchEvent::kDeleted:
+      return fmt::format("{}  deleted", KeyText(DecodeKey(event.deleted())));
+    case v1::WatchEvent::kSynced:
+      return fmt::format("-- all of revision {}; changes follow --", event.synced().counter());
+    case v1::WatchEvent::KIND_NOT_SET:
+      break;
+  }
+  return "an event of another version";
+}
+
+int RunWatch(const std::vector<std::string>& kinds, const Globals& globals) {
+  v1::WatchRequest request;
+  for (const std::string& text : kinds) {
+    const auto kind = KindArgument(text);
+    if (!kind) return kUsage;
+    request.add_kinds(EncodeKey({*kind, "-"}).kind());
+  }
+  auto client = ControllerClient::Dial(globals);
+  if (!client.ok()) return Failed(client.status());
+  // One event a line, whatever the format: a reader must be able to tell where one ends.
+  return Failed(client->Watch(request, [&](const v1::WatchEvent& event) {
+    fmt::print("{}\n", globals.format == Format::kTable ? EventLine(event) : ToJson(event).dump());
+    std::fflush(stdout);
+  }));
+}
+
+}  // namespace
+
+void AddWatch(CLI::App& app, Action& action) {
+  auto kinds = std::make_shared<std::vector<std::string>>();
+  CLI::App* command =
+      app.add_subcommand("watch", "Follow the controller's resources as they change, until interrupted");
+  command->add_option("KIND", *kinds, "ports, networks, ...; all if none");
+  command->footer("Example:\n  kasanectl watch ports");
+  command->callback(
+      [&action, kinds] { action = [kinds](const Globals& globals) { return RunWatch(*kinds, globals); }; });
+}
+
+}  // namespace kasane::ctl
