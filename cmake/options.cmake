@@ -4,9 +4,10 @@ set(KASANE_SANITIZE "" CACHE STRING "Sanitizers, as -fsanitize= takes them; empt
 
 find_program(CCACHE ccache)
 if(CCACHE)
-  # Paths below the source tree are hashed relative, so that build trees and clones share the cache.
+  # Paths below the source tree are hashed relative, so that build trees and clones share the cache. Depend mode
+  # asks the compiler for a file's headers instead of preprocessing it first, which a cold cache pays for.
   set(launcher ${CMAKE_COMMAND} -E env CCACHE_NOHASHDIR=1 CCACHE_BASEDIR=${CMAKE_SOURCE_DIR}
-    CCACHE_SLOPPINESS=pch_defines,time_macros ${CCACHE})
+    CCACHE_SLOPPINESS=pch_defines,time_macros CCACHE_DEPEND=1 ${CCACHE})
   set(CMAKE_CXX_COMPILER_LAUNCHER ${launcher})
   set(CMAKE_C_COMPILER_LAUNCHER ${launcher})
 endif()
