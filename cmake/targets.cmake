@@ -4,6 +4,11 @@
 #   real programs (Open vSwitch, namespaces) have the label lab, all others unit.
 # DEPS are what the folder table of the design allows; the link fails for anything else.
 
+kasane_precompiled(kasane_pch)
+kasane_precompiled(kasane_test_pch GTest::gmock GTest::gtest)
+target_precompile_headers(kasane_test_pch PRIVATE <gmock/gmock.h> <gtest/gtest.h>)
+target_compile_options(kasane_test_pch PRIVATE -O0)
+
 # What is installed or brings up a lab.
 add_custom_target(programs)
 # The tests of a label, or all.
@@ -16,12 +21,16 @@ function(kasane_library name)
   add_library(${name} STATIC ${ARG_SRCS})
   target_link_libraries(${name} PUBLIC ${ARG_DEPS} PRIVATE kasane_options)
   target_include_directories(${name} PUBLIC ${CMAKE_SOURCE_DIR})
+  if(NOT "${ARG_SRCS}" MATCHES "[.]c(;|$)")
+    target_precompile_headers(${name} REUSE_FROM kasane_pch)
+  endif()
 endfunction()
 
 function(kasane_program name)
   cmake_parse_arguments(ARG "" "" "SRCS;DEPS" ${ARGN})
   add_executable(${name} ${ARG_SRCS})
   target_link_libraries(${name} PRIVATE ${ARG_DEPS} kasane_options)
+  target_precompile_headers(${name} REUSE_FROM kasane_pch)
   add_dependencies(programs ${name})
 endfunction()
 
@@ -32,6 +41,7 @@ function(kasane_test name)
   endif()
   add_executable(${name} ${ARG_SRCS})
   target_link_libraries(${name} PRIVATE ${ARG_DEPS} GTest::gmock GTest::gtest_main kasane_options)
+  target_precompile_headers(${name} REUSE_FROM kasane_test_pch)
   # gtest's headers cost most of a test's build, and optimising them buys nothing.
   target_compile_options(${name} PRIVATE -O0)
   add_dependencies(${ARG_LABEL}_tests ${name})

@@ -89,8 +89,11 @@ matrix() {
 }
 
 show_next() {
-  local name= vm host
-  [ "$lab" = lab ] || name=" --name $lab"
+  local name= prefix= vm host
+  if [ "$lab" != lab ]; then
+    name=" --name $lab"
+    prefix="KASANE_LAB=$lab "
+  fi
   read -r host vm < <(kasane_lab status | awk '/VTEP/ { host = $1 } /VMs:/ { print host, $2; exit }') || true
   cat <<EOF
 
@@ -98,7 +101,7 @@ The lab stays up. Where to look next:
   build/bin/kasane-lab$name status
   build/bin/kasane-lab$name exec $host kasanectl ports
   build/bin/kasane-lab$name exec $vm ip address
-and deploy/lab.sh down removes it.
+and ${prefix}deploy/lab.sh down removes it.
 EOF
 }
 
@@ -107,7 +110,7 @@ up() {
   phase build build
   if is_up; then
     topology=$(running_topology)
-    echo "lab \"$lab\" is up already, with $topology; deploy/lab.sh down removes it"
+    echo "lab \"$lab\" is up already, with $topology"
   else
     phase "lab up" bring_up
   fi

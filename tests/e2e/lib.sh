@@ -56,7 +56,7 @@ wait_for() {
   shift
   until "$@"; do
     [ "$SECONDS" -lt "$deadline" ] || fail "still not so: $*"
-    read -rt 0.02 <> <(:) || true
+    sleep 0.02
   done
 }
 

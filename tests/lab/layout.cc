@@ -32,10 +32,35 @@ bool IsNodeName(std::string_view name) {
                      [](char c) { return IsWordCharacter(c) || c == '-' || c == '.'; });
 }
 
+std::string Layout::NamespacePrefix() const { return fmt::format("kl-{}-", name_); }
+std::string Layout::Namespace(std::string_view node) const { return fmt::format("kl-{}-{}", name_, node); }
+
+std::string Layout::StateDir() const { return fmt::format("{}/{}", kLabsDir, name_); }
+std::string Layout::LockFile() const { return fmt::format("{}/{}.lock", kLabsDir, name_); }
+std::string Layout::TopologyFile() const { return fmt::format("{}/topology", StateDir()); }
+std::string Layout::TopologyNameFile() const { return fmt::format("{}/topology-name", StateDir()); }
+std::string Layout::ProcessDir() const { return fmt::format("{}/processes", StateDir()); }
+std::string Layout::ControllerDir() const { return fmt::format("{}/controller", StateDir()); }
+std::string Layout::ControllerLog() const { return fmt::format("{}/kasane-controller.log", ControllerDir()); }
+
+std::string Layout::HostDir(std::string_view host) const {
+  return fmt::format("{}/hosts/{}", StateDir(), host);
+}
+std::string Layout::OvsDir(std::string_view host) const { return fmt::format("{}/ovs", HostDir(host)); }
+std::string Layout::AgentSocket(std::string_view host) const {
+  return fmt::format("{}/kasaned.sock", HostDir(host));
+}
+std::string Layout::AgentConfig(std::string_view host) const {
+  return fmt::format("{}/agent.yaml", HostDir(host));
+}
+std::string Layout::AgentLog(std::string_view host) const {
+  return fmt::format("{}/kasaned.log", HostDir(host));
+}
+
 std::vector<std::string> FindLabs() {
   std::set<std::string> labs;
   std::error_code error;
-  for (const auto& entry : std::filesystem::directory_iterator(Layout::Root(), error)) {
+  for (const auto& entry : std::filesystem::directory_iterator(kLabsDir, error)) {
     const std::string name = entry.path().stem().string();
     if (CheckLabName(name).ok()) labs.insert(name);
   }

@@ -6,6 +6,7 @@
 
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace kasane::lab {
@@ -22,33 +23,34 @@ absl::Status CheckLabName(std::string_view name);
 // True if `name` can be a node: a part of a namespace's and a directory's name.
 bool IsNodeName(std::string_view name);
 
+// Where the state of all labs is.
+inline constexpr std::string_view kLabsDir = "/run/kasane-lab";
+
 class Layout {
  public:
   explicit Layout(std::string name) : name_(std::move(name)) {}
 
-  static std::string Root() { return "/run/kasane-lab"; }
-
   const std::string& name() const { return name_; }
-  std::string NamespacePrefix() const { return "kl-" + name_ + "-"; }
-  std::string Namespace(std::string_view node) const { return NamespacePrefix() + std::string(node); }
+  std::string NamespacePrefix() const;
+  std::string Namespace(std::string_view node) const;
 
-  std::string StateDir() const { return Root() + "/" + name_; }
-  std::string LockFile() const { return Root() + "/" + name_ + ".lock"; }
+  std::string StateDir() const;
+  std::string LockFile() const;
   // Copy of the topology that the lab was brought up with.
-  std::string TopologyFile() const { return StateDir() + "/topology"; }
+  std::string TopologyFile() const;
   // What the user called it.
-  std::string TopologyNameFile() const { return StateDir() + "/topology-name"; }
+  std::string TopologyNameFile() const;
   // One file per daemon: "PID START_TIME".
-  std::string ProcessDir() const { return StateDir() + "/processes"; }
-  std::string ControllerDir() const { return StateDir() + "/controller"; }
-  std::string ControllerLog() const { return ControllerDir() + "/kasane-controller.log"; }
+  std::string ProcessDir() const;
+  std::string ControllerDir() const;
+  std::string ControllerLog() const;
 
   // A hypervisor's own directory, and what is in it.
-  std::string HostDir(std::string_view host) const { return StateDir() + "/hosts/" + std::string(host); }
-  std::string OvsDir(std::string_view host) const { return HostDir(host) + "/ovs"; }
-  std::string AgentSocket(std::string_view host) const { return HostDir(host) + "/kasaned.sock"; }
-  std::string AgentConfig(std::string_view host) const { return HostDir(host) + "/agent.yaml"; }
-  std::string AgentLog(std::string_view host) const { return HostDir(host) + "/kasaned.log"; }
+  std::string HostDir(std::string_view host) const;
+  std::string OvsDir(std::string_view host) const;
+  std::string AgentSocket(std::string_view host) const;
+  std::string AgentConfig(std::string_view host) const;
+  std::string AgentLog(std::string_view host) const;
 
  private:
   std::string name_;

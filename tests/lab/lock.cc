@@ -33,8 +33,8 @@ absl::StatusOr<LabLock> LabLock::Take(const Layout& layout) {
   const std::string path = layout.LockFile();
   while (true) {
     std::error_code error;
-    std::filesystem::create_directories(Layout::Root(), error);
-    if (error) return Error(absl::StatusCode::kInternal, "{}: {}", Layout::Root(), error.message());
+    std::filesystem::create_directories(kLabsDir, error);
+    if (error) return Error(absl::StatusCode::kInternal, "{}: {}", kLabsDir, error.message());
     const int fd = open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644);
     if (fd < 0 && errno == ENOENT) continue;  // The last lab's `down` removed the directory just now.
     if (fd < 0) return SystemError(path);
@@ -55,7 +55,7 @@ LabLock::~LabLock() {
 
 void LabLock::RemoveFile() {
   unlink(path_.c_str());
-  rmdir(Layout::Root().c_str());  // Fails while other labs use it.
+  rmdir(std::string(kLabsDir).c_str());  // Fails while other labs use it.
 }
 
 }  // namespace kasane::lab

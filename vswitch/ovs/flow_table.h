@@ -45,8 +45,8 @@ class FlowTable {
   size_t conflicts_ = 0;
 };
 
-// "table=5(l2),priority=100,metadata=0x1,dl_dst=... actions=..." a line each, with the owner: the golden
-// form, for people to review.
+// "table=5(l2) priority=100 metadata=0x1,dl_dst=... actions=... # port ID", a line each, with the owner: the
+// golden form, for people to review.
 std::string ToString(const FlowTable& table);
 
 }  // namespace kasane::ovs

@@ -59,7 +59,7 @@ inline constexpr std::string_view kNextHop6 = "xxreg2";  // IPv6 next hop (reg8 
 }  // namespace reg
 
 // Cookie: owner kind (8 bits), drop reason or 0 (8 bits), hash of the owner's id (48 bits). A pure
-// function, so that an agent that restarts reads back whose a flow is without a table of numbers.
+// function: an agent that restarts makes the same cookies again, and no table of numbers has to be recovered.
 uint64_t CookieOf(const Owner& owner, std::optional<DropReason> drop);
 OwnerKind CookieOwnerKind(uint64_t cookie);
 std::optional<DropReason> CookieDropReason(uint64_t cookie);

@@ -286,6 +286,7 @@ void Walk::EnterRouter(const RouterView& router) {
 bool Walk::ForRouterItself(const RouterView& router) {
   const IpAddress dst = packet_.ip_dst();
   const bool own = std::any_of(router.ports.begin(), router.ports.end(), [&](const RouterPort& port) {
+    if (!view_.networks.at(port.network).admin_state_up) return false;
     return std::any_of(port.addresses.begin(), port.addresses.end(),
                        [&](const IpPrefix& address) { return address.address() == dst; });
   });
@@ -328,7 +329,9 @@ void Walk::RouteOut(const RouterView& router) {
 
 void Walk::Resolve(const RouterPort& out_port, const IpAddress& next_hop) {
   const auto holder = FindHolder(out_port.network, next_hop);
-  if (!holder || next_hop.IsLinkLocal()) return Drop("neighbour", {}, DropReason::kNoNeighbour);
+  // An IPv6 link-local address is no next hop: it means nothing without its link.
+  if (!holder || (next_hop.is_v6() && next_hop.IsLinkLocal()))
+    return Drop("neighbour", {}, DropReason::kNoNeighbour);
   Note("neighbour", holder->owner, fmt::format("{} is at {}", next_hop, holder->mac));
   packet_.set_eth_dst(holder->mac);
   entered_.reset();
@@ -336,7 +339,10 @@ void Walk::Resolve(const RouterPort& out_port, const IpAddress& next_hop) {
 }
 
 void Walk::DeliverLocal(const LocalPort& port) {
-  if (entered_ == port.id) return;  // A bridge never sends a frame back to where it came from.
+  if (entered_ == port.id) {
+    Note("deliver", PortOwner(port.id), "a bridge never sends a frame back to where it came from");
+    return;
+  }
   Note("deliver", PortOwner(port.id), fmt::format("to port {}", port.name));
   result_.deliveries.push_back({port.id, {}, {}, {}, packet_.frame()});
 }

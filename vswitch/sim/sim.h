@@ -36,8 +36,9 @@ struct Delivery {
 
 struct Result {
   std::vector<Delivery> deliveries;
-  std::optional<DropReason> drop;  // Set exactly if there are no deliveries, but for a replication that
-                                   // reaches nobody, which is neither.
+  // Set if there are no deliveries, but for a replication that reaches nobody and a frame to the port that it
+  // came from: a bridge does nothing with these.
+  std::optional<DropReason> drop;
   std::vector<Step> steps;
 };
 
