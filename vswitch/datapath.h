@@ -1,9 +1,9 @@
 // Datapath: what makes a HostView true on a host. Implementations: ovs (vswitch/ovs/), later bpf. sim
 // (vswitch/sim/) is the reference for what they all must do with a packet.
 //
-// Threads: all methods but Problems() and the dumps are called from the reconcile thread alone. The
-// dumps may be called from any thread. `on_event`, given at construction, is called from the datapath's
-// own thread and must not block; it means "call Facts() again".
+// Threads: Apply() and WantTunnels() are called from the reconcile thread alone, the others from any.
+// `on_event`, given at construction, is called from the datapath's own thread and must not block; it means
+// "call Facts() again".
 #pragma once
 
 #include <absl/status/statusor.h>

@@ -1,8 +1,10 @@
 // The replies that answer a question: flows of an owner, trace, resolve.
 #include <algorithm>
+#include <map>
 #include <optional>
 #include <set>
 #include <string>
+#include <utility>
 
 #include "agent/admin/lookup.h"
 #include "agent/admin/replies.h"
@@ -65,6 +67,12 @@ v1::ResolveReply Found(const MacAddress& mac, std::string_view kind, const std::
   return reply;
 }
 
+// What the switch can deliver to: it has no flow for a local port that is not plugged.
+HostView WithoutUnplugged(HostView view, const DatapathFacts& facts) {
+  std::erase_if(view.ports, [&facts](const auto& entry) { return !facts.attachments.contains(entry.first); });
+  return view;
+}
+
 template <typename Port>
 bool Owns(const Port& port, const NetworkId& network, const IpAddress& ip) {
   return port.network == network && std::ranges::find(port.ips, ip) != port.ips.end();
@@ -121,8 +129,15 @@ absl::StatusOr<v1::TraceReply> TracedReply(const AgentSnapshot& snapshot, const 
     return Invalid("frame: has {} bytes, it must be an Ethernet frame of 1 to {}", request.frame().size(),
                    kMaxFrame);
   }
+  const PortId from(port.owner.id);
+  if (!snapshot.facts->attachments.contains(from)) {
+    return Error(absl::StatusCode::kFailedPrecondition,
+                 "port {} is not plugged, so nothing can come from it: no interface in the switch has "
+                 "external_ids:iface-id={}; ovs-vsctl set interface NAME external_ids:iface-id={}",
+                 from, from, from);
+  }
   const sim::Frame frame(request.frame().begin(), request.frame().end());
-  const sim::Result result = sim::FromPort(view, PortId(port.owner.id), frame);
+  const sim::Result result = sim::FromPort(WithoutUnplugged(view, *snapshot.facts), from, frame);
 
   v1::TraceReply reply;
   for (const sim::Step& step : result.steps) {
@@ -146,9 +161,9 @@ absl::StatusOr<v1::ResolveReply> ResolvedReply(const AgentSnapshot& snapshot,
   IpAddress ip;
   ASSIGN_OR_RETURN(ip, IpAddress::Parse(request.ip_address()));
   const NetworkId& network = view.ports.at(PortId(port.owner.id)).network;
-  // A router's address wins, as it does in the datapath.
-  if (std::optional<v1::ResolveReply> reply = FindRouter(view, network, ip)) return *std::move(reply);
+  // A VM's port wins over a router with the same address, as it does in the datapath.
   if (std::optional<v1::ResolveReply> reply = FindVm(view, network, ip)) return *std::move(reply);
+  if (std::optional<v1::ResolveReply> reply = FindRouter(view, network, ip)) return *std::move(reply);
   return Error(absl::StatusCode::kNotFound, "nothing on network {} has the address {}", network, ip);
 }
 

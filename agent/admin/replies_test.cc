@@ -139,6 +139,46 @@ TEST(RepliesTest, TraceDropAndBadRequests) {
   EXPECT_THAT(Message(TracedReply(TestSnapshot(), request).status()), HasSubstr("no local port"));
 }
 
+TEST(RepliesTest, TraceKnowsWhatIsPlugged) {
+  AgentSnapshot snapshot = TestSnapshot();
+  HostView view = TestView();
+  const MacAddress mac({0xfa, 0x16, 0x3e, 0, 0, 7});
+  view.ports[PortId("port-new")] =
+      LocalPort{PortId("port-new"), "new", NetworkId("blue-0001"), mac, {}, true, true};
+  snapshot.view = std::make_shared<const HostView>(view);
+  v1::TraceRequest request;
+  request.set_port("web");
+  request.set_frame(std::string("\xfa\x16\x3e\0\0\x07\xfa\x16\x3e\0\0\x05\x88\xb5", 14) +
+                    std::string(46, '\0'));
+  absl::StatusOr<v1::TraceReply> reply = TracedReply(snapshot, request);
+  ASSERT_TRUE(reply.ok()) << reply.status();
+  EXPECT_EQ(reply->verdicts(0).drop_reason(), "unknown_mac");
+
+  request.set_port("new");
+  reply = TracedReply(snapshot, request);
+  EXPECT_EQ(reply.status().code(), absl::StatusCode::kFailedPrecondition);
+  EXPECT_THAT(Message(reply.status()), HasSubstr("external_ids:iface-id=port-new"));
+
+  auto facts = std::make_shared<DatapathFacts>(*snapshot.facts);
+  facts->attachments[PortId("port-new")] = {"tap-new", 6};
+  snapshot.facts = facts;
+  request.set_port("web");
+  reply = TracedReply(snapshot, request);
+  ASSERT_TRUE(reply.ok()) << reply.status();
+  EXPECT_EQ(reply->verdicts(0).port_name(), "new");
+}
+
+TEST(RepliesTest, ResolveFindsTheVmBeforeARouterWithItsAddress) {
+  AgentSnapshot snapshot = TestSnapshot();
+  HostView view = TestView();
+  view.ports[PortId("port-web")].ips = {*IpAddress::Parse("10.0.0.1")};
+  snapshot.view = std::make_shared<const HostView>(view);
+  v1::ResolveRequest request;
+  request.set_port("web");
+  request.set_ip_address("10.0.0.1");
+  EXPECT_EQ(ResolvedReply(snapshot, request)->kind(), "port");
+}
+
 TEST(RepliesTest, Resolve) {
   struct Case {
     const char* ip;

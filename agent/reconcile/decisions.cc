@@ -2,8 +2,11 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <map>
 #include <set>
 #include <string>
+#include <vector>
 
 namespace kasane {
 namespace {
@@ -39,9 +42,40 @@ std::string WhyNotInstalled(const LocalPort& port, const std::optional<Installed
   return "";
 }
 
-// Why the tunnels that the network floods to are not settled. Empty: they are.
-std::string WhyNoTunnels(const HostView& view, const NetworkView& network, const DatapathFacts& facts) {
-  for (const HostId& id : network.flood_hosts) {
+// `network`, and what can be reached from it through routers.
+std::set<NetworkId> Reach(const HostView& view, const NetworkId& network) {
+  std::set<NetworkId> reached = {network};
+  std::vector<NetworkId> queue = {network};
+  while (!queue.empty()) {
+    const NetworkId from = queue.back();
+    queue.pop_back();
+    for (const auto& [id, router] : view.routers) {
+      const bool there = router.admin_state_up &&
+                         std::any_of(router.ports.begin(), router.ports.end(),
+                                     [&from](const RouterPort& port) { return port.network == from; });
+      if (!there) continue;
+      for (const RouterPort& port : router.ports) {
+        if (reached.insert(port.network).second) queue.push_back(port.network);
+      }
+    }
+  }
+  return reached;
+}
+
+// The hosts that have ports on `networks`.
+std::set<HostId> HostsOf(const HostView& view, const std::set<NetworkId>& networks) {
+  std::set<HostId> hosts;
+  for (const NetworkId& id : networks) {
+    auto network = view.networks.find(id);
+    if (network == view.networks.end() || !network->second.admin_state_up) continue;
+    hosts.insert(network->second.flood_hosts.begin(), network->second.flood_hosts.end());
+  }
+  return hosts;
+}
+
+// Why the tunnels that the network's packets take are not settled. Empty: they are.
+std::string WhyNoTunnels(const HostView& view, const NetworkId& network, const DatapathFacts& facts) {
+  for (const HostId& id : HostsOf(view, Reach(view, network))) {
     auto host = view.hosts.find(id);
     if (host == view.hosts.end() || !host->second.vtep) continue;
     auto tunnel = facts.tunnels.find(*host->second.vtep);
@@ -53,14 +87,17 @@ std::string WhyNoTunnels(const HostView& view, const NetworkView& network, const
 }
 
 std::string WhyNotActive(const HostView& view, const LocalPort& port, const std::optional<Installed>& installed,
-                         const DatapathFacts& facts) {
+                         const DatapathFacts& facts, std::map<NetworkId, std::string>& why_no_tunnels) {
   if (!port.admin_state_up) return "admin_state_up is false";
   auto network = view.networks.find(port.network);
   if (network == view.networks.end()) return fmt::format("its network {} is not known here", port.network);
   if (!network->second.admin_state_up) return "admin_state_up of its network is false";
   if (!facts.ready) return "the switch is not ready";
   std::string why = WhyNotInstalled(port, installed, facts);
-  return why.empty() ? WhyNoTunnels(view, network->second, facts) : why;
+  if (!why.empty()) return why;
+  auto [known, unjudged] = why_no_tunnels.try_emplace(port.network);
+  if (unjudged) known->second = WhyNoTunnels(view, port.network, facts);
+  return known->second;
 }
 
 std::string Subject(const HostView& view, const Owner& owner) {
@@ -112,8 +149,9 @@ bool NeedsApply(const HostView& wanted, const std::optional<Installed>& installe
 std::map<PortId, PortActivity> JudgePorts(const HostView& wanted, const std::optional<Installed>& installed,
                                           const DatapathFacts& facts) {
   std::map<PortId, PortActivity> ports;
+  std::map<NetworkId, std::string> why_no_tunnels;  // What was judged already: many ports share a network.
   for (const auto& [id, port] : wanted.ports) {
-    std::string why_not = WhyNotActive(wanted, port, installed, facts);
+    std::string why_not = WhyNotActive(wanted, port, installed, facts, why_no_tunnels);
     ports.emplace(id, PortActivity{why_not.empty(), why_not});
   }
   return ports;

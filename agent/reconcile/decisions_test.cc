@@ -153,6 +153,28 @@ TEST(JudgePortsTest, TunnelsOfTheNetworkAreReadyOrHaveAStatedProblem) {
   EXPECT_EQ(WhyNot(unknown, InstalledOf(unknown, Facts()), Facts()), "") << "nothing to wait for";
 }
 
+TEST(JudgePortsTest, TunnelsBehindRoutersCountToo) {
+  HostView view = View();
+  NetworkView far{NetworkId("n2"), "far", *Vni::From(8), 1450, true, {HostId("h3")}};
+  view.networks.emplace(far.id, far);
+  RouterView router;
+  router.id = RouterId("r1");
+  for (const char* network : {"n1", "n2"}) {
+    RouterPort port;
+    port.network = NetworkId(network);
+    router.ports.push_back(port);
+  }
+  view.routers[router.id] = router;
+  EXPECT_EQ(WhyNot(view, InstalledOf(view, Facts()), Facts()), "waiting for the tunnel to 192.0.2.3 (host h3)");
+
+  DatapathFacts facts = Facts();
+  facts.tunnels[kVtep3] = TunnelState{kVtep3, true, {}, {}, ""};
+  EXPECT_EQ(WhyNot(view, InstalledOf(view, facts), facts), "");
+
+  view.routers[router.id].admin_state_up = false;
+  EXPECT_EQ(WhyNot(view, InstalledOf(view, Facts()), Facts()), "");
+}
+
 TEST(MakeAppliedTest, ReportsThePortsOfTheInstalledViewOnly) {
   HostView wanted = View();
   wanted.ports[PortId("p0")] = LocalPort{PortId("p0"), "", NetworkId("n1"), {}, {}, true, true};

@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
+#include <set>
 #include <tuple>
 
 namespace kasane {
@@ -18,6 +20,10 @@ constexpr std::string_view kDhcp = "dhcp";                           // DHCPv4 a
 constexpr std::string_view kRa = "ra";                               // IPv6 router advertisements.
 constexpr std::string_view kHostRoutes = "host_routes";              // Routes told by DHCP.
 constexpr std::string_view kProviderNetwork = "provider_network";    // flat and vlan networks.
+constexpr std::string_view kMtu = "mtu";                             // Refusing what is larger.
+constexpr std::string_view kEcmp = "ecmp";                           // Several next hops for a destination.
+constexpr std::string_view kUnknownUnicast = "unknown_unicast";      // Flooding to ports without security.
+constexpr std::string_view kExternalNetwork = "external_network";    // Ports on router:external networks.
 }  // namespace feature
 
 class Collector {
@@ -56,7 +62,12 @@ bool IsMachine(const model::Port& port) {
 }
 
 void OfNetwork(const model::Network& network, Collector& out) {
-  if (network.type == model::NetworkType::kVxlan) return;
+  if (network.type == model::NetworkType::kVxlan) {
+    out.Add(Kind::kNetwork, network.id.str(), network.name, feature::kMtu,
+            fmt::format("Frames larger than the MTU of {} are not refused and routers send no packet-too-big.",
+                        network.mtu));
+    return;
+  }
   const std::string what =
       network.type == model::NetworkType::kFlat ? "flat" : fmt::format("vlan {}", network.vlan);
   out.Add(Kind::kNetwork, network.id.str(), network.name, feature::kProviderNetwork,
@@ -84,15 +95,27 @@ void OfSubnet(const model::Subnet& subnet, Collector& out) {
   }
 }
 
-void OfPort(const model::Port& port, Collector& out) {
+bool OnExternalNetwork(const NetworkState& state, const model::Port& port) {
+  const auto network = state.networks.find(port.network);
+  return network != state.networks.end() && network->second->external;
+}
+
+void OfPort(const NetworkState& state, const model::Port& port, Collector& out) {
   if (!IsMachine(port)) return;
   const auto add = [&](std::string_view name, std::string detail) {
     out.Add(Kind::kPort, port.id.str(), port.name, name, std::move(detail));
   };
-  if (port.port_security_enabled && !port.security_groups.empty()) {
+  if (!port.port_security_enabled) {
+    add(feature::kUnknownUnicast, "Frames to MACs that no port has do not reach it.");
+  } else if (!port.security_groups.empty()) {
     add(feature::kSecurityGroups, fmt::format("The port's {} not filter: all traffic is allowed.",
                                               Count(port.security_groups.size(), "security group") +
                                                   (port.security_groups.size() == 1 ? " does" : " do")));
+  }
+  if (!port.host.empty() && OnExternalNetwork(state, port)) {
+    add(feature::kExternalNetwork,
+        fmt::format("It is not connected to the external network {}: it stays BUILD.",
+                    NetworkText(state, port.network)));
   }
   if (!port.allowed_address_pairs.empty()) {
     add(feature::kAddressPairs, fmt::format("{} on the network, but routers do not find who has claimed it.",
@@ -101,7 +124,23 @@ void OfPort(const model::Port& port, Collector& out) {
   }
 }
 
+// The destinations that extra routes lead to by more than one next hop.
+std::vector<IpPrefix> EcmpDestinations(const model::Router& router) {
+  std::map<IpPrefix, std::set<IpAddress>> next_hops;
+  for (const model::ExtraRoute& route : router.routes) next_hops[route.destination].insert(route.nexthop);
+  std::vector<IpPrefix> destinations;
+  for (const auto& [destination, hops] : next_hops) {
+    if (hops.size() > 1) destinations.push_back(destination);
+  }
+  return destinations;
+}
+
 void OfRouter(const NetworkState& state, const model::Router& router, Collector& out) {
+  if (const std::vector<IpPrefix> several = EcmpDestinations(router); !several.empty()) {
+    const std::string others = several.size() == 1 ? "" : fmt::format(" (and {} more)", several.size() - 1);
+    out.Add(Kind::kRouter, router.id.str(), router.name, feature::kEcmp,
+            fmt::format("Of the next hops to {}{} only the first one forwards.", several.front(), others));
+  }
   if (!router.gateway) return;
   out.Add(Kind::kRouter, router.id.str(), router.name, feature::kGateway,
           fmt::format("Nothing is routed to or from the external network {}{}.",
@@ -122,7 +161,7 @@ std::vector<NotEnforcedItem> NotEnforced(const NetworkState& state) {
   Collector out;
   for (const auto& [id, network] : state.networks) OfNetwork(*network, out);
   for (const auto& [id, subnet] : state.subnets) OfSubnet(*subnet, out);
-  for (const auto& [id, port] : state.ports) OfPort(*port, out);
+  for (const auto& [id, port] : state.ports) OfPort(state, *port, out);
   for (const auto& [id, router] : state.routers) OfRouter(state, *router, out);
   for (const auto& [id, floating] : state.floating_ips) OfFloatingIp(*floating, out);
   return out.Sorted();

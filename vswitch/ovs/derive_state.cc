@@ -1,10 +1,14 @@
 #include "vswitch/ovs/derive_state.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
+#include <map>
 #include <optional>
+#include <string>
 #include <utility>
+#include <vector>
 
 namespace kasane::ovs {
 namespace {
@@ -23,12 +27,33 @@ const OvsdbInterface* Find(const OvsdbSnapshot& snapshot, const OvsConfig& confi
   return nullptr;
 }
 
+// What others of the bridge's interfaces the switch's list of ports cannot tell from `interface`.
+std::vector<std::string> SameInOpenFlow(const OvsdbSnapshot& snapshot, const OvsdbInterface& interface) {
+  const std::string cut = interface.name.substr(0, kOpenFlowNameLength);
+  std::vector<std::string> names;
+  for (const OvsdbInterface& other : snapshot.interfaces) {
+    if (other.bridge == interface.bridge && other.name != interface.name &&
+        other.name.compare(0, kOpenFlowNameLength, cut) == 0) {
+      names.push_back(other.name);
+    }
+  }
+  return names;
+}
+
 void AddAttachments(const OvsdbSnapshot& snapshot, const SwitchLink& link, const OvsConfig& config,
                     SwitchState& state) {
   for (const OvsdbInterface& interface : snapshot.interfaces) {
     if (interface.bridge != config.bridge || interface.iface_id.empty()) continue;
     const uint32_t number = PortNumber(link, interface.name);
     if (number == 0) continue;
+    if (const std::vector<std::string> others = SameInOpenFlow(snapshot, interface); !others.empty()) {
+      state.problems.push_back(
+          {fmt::format("interface {}", interface.name),
+           fmt::format("is not bound to port {}: OpenFlow cuts names at {} characters, where it is the same as "
+                       "interface {}; rename one",
+                       interface.iface_id, kOpenFlowNameLength, fmt::join(others, ", "))});
+      continue;
+    }
     const auto [other, inserted] = state.attachments.try_emplace(
         PortId(interface.iface_id), Attachment{.interface = interface.name, .ofport = number});
     if (!inserted) {
@@ -40,6 +65,14 @@ void AddAttachments(const OvsdbSnapshot& snapshot, const SwitchLink& link, const
   }
 }
 
+std::string HowToMend(const OvsdbInterface& interface) {
+  if (interface.port_owner != kOwnerMark) return "mend or remove it";
+  return fmt::format(
+      "without it this host cannot forward as asked, so nothing new is installed; mend the cause "
+      "(often another vxlan port with the same UDP port), then ovs-vsctl del-port {}, and it is added anew",
+      interface.name);
+}
+
 void AddInterfaceProblems(const OvsdbSnapshot& snapshot, const OvsConfig& config, SwitchState& state) {
   for (const OvsdbInterface& interface : snapshot.interfaces) {
     const bool ours = interface.port_owner == kOwnerMark;
@@ -47,9 +80,9 @@ void AddInterfaceProblems(const OvsdbSnapshot& snapshot, const OvsConfig& config
     if (interface.error.empty() && interface.ofport.value_or(0) >= 0) continue;
     state.problems.push_back(
         {fmt::format("interface {}", interface.name),
-         fmt::format("Open vSwitch could not add it{}: {}; mend or remove it",
+         fmt::format("Open vSwitch could not add it{}: {}; {}",
                      ours ? std::string() : fmt::format(" for port {}", interface.iface_id),
-                     interface.error.empty() ? "its log says why" : interface.error)});
+                     interface.error.empty() ? "its log says why" : interface.error, HowToMend(interface))});
   }
 }
 
@@ -64,8 +97,9 @@ bool HoldsNic(const OvsdbSnapshot& snapshot, const std::string& bridge) {
 std::string HowToMakeBridge(const IpAddress& address) {
   return fmt::format(
       "make a netdev bridge that holds the NIC and give it the address: ovs-vsctl add-br br-phy -- set bridge "
-      "br-phy "
-      "datapath_type=netdev -- add-port br-phy NIC; ip addr add {}/PREFIX dev br-phy; ip link set br-phy up",
+      "br-phy datapath_type=netdev other_config:hwaddr=MAC-of-NIC -- add-port br-phy NIC; "
+      "ip addr add {}/PREFIX dev br-phy; ip link set br-phy up; "
+      "sysctl -w net.ipv4.conf.br-phy.arp_ignore=1 net.ipv4.conf.NIC.arp_ignore=1",
       address);
 }
 
@@ -124,11 +158,10 @@ void AddUnderlay(const OvsdbSnapshot& snapshot, const std::vector<LocalAddress>&
   }
 }
 
-// The VXLAN port `name` has its number, or we know why it never will.
-bool Settled(const OvsdbSnapshot& snapshot, const OvsConfig& config, const std::string& name, uint32_t number) {
-  const OvsdbInterface* interface = Find(snapshot, config, name);
-  return number != 0 || interface == nullptr || interface->port_owner != kOwnerMark ||
-         interface->ofport.value_or(0) < 0;
+// A host without the VXLAN port of a family that it is to use would drop what it should forward. If the port
+// never comes, a problem says why.
+bool HasTunnelPorts(const SwitchState& state, const TunnelAddresses& own) {
+  return (!own.v4 || state.vxlan_v4 != 0) && (!own.v6 || state.vxlan_v6 != 0);
 }
 
 uint32_t VxlanPort(const OvsdbSnapshot& snapshot, const SwitchLink& link, const OvsConfig& config,
@@ -168,9 +201,8 @@ SwitchState DeriveState(const OvsdbSnapshot& snapshot, const OvsdbPlan& plan, co
   AddAttachments(snapshot, link, config, state);
   state.vxlan_v4 = VxlanPort(snapshot, link, config, kVxlanPort4);
   state.vxlan_v6 = VxlanPort(snapshot, link, config, kVxlanPort6);
-  state.ready = snapshot.connected && !plan.blocked && plan.ops.empty() &&
-                Settled(snapshot, config, kVxlanPort4, state.vxlan_v4) &&
-                Settled(snapshot, config, kVxlanPort6, state.vxlan_v6);
+  state.ready =
+      snapshot.connected && !plan.blocked && plan.ops.empty() && HasTunnelPorts(state, config.tunnel_addresses);
   return state;
 }
 

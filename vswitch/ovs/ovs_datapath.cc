@@ -44,6 +44,7 @@ InstalledEntry ToEntry(DumpedFlow flow, const Owner* owner) {
 absl::StatusOr<std::unique_ptr<Datapath>> OvsDatapath::Create(const OvsConfig& config,
                                                               std::function<void()> on_event) {
   Parts parts;
+  ASSIGN_OR_RETURN(parts.lock, BridgeLock::Take(config));
   parts.compile = [](const HostView& view, const Bindings& bindings) { return Compile(view, bindings); };
   parts.open_channel = [socket = config.OpenFlowSocket()] { return OpenOpenFlowChannel(socket); };
   ASSIGN_OR_RETURN(parts.monitor, NewOvsdbMonitor(config));

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "vswitch/datapath.h"
+#include "vswitch/ovs/bridge_lock.h"
 #include "vswitch/ovs/compiler.h"
 #include "vswitch/ovs/flow_installer.h"
 #include "vswitch/ovs/openflow_channel.h"
@@ -28,14 +29,16 @@ class OvsDatapath : public Datapath {
  public:
   // The seams to the outside world and to the compiler.
   struct Parts {
+    std::unique_ptr<BridgeLock> lock;  // May be null. First: held until the others are gone.
     std::function<FlowTable(const HostView&, const Bindings&)> compile;
     std::function<absl::StatusOr<std::unique_ptr<OpenFlowChannel>>()> open_channel;
     std::unique_ptr<SwitchMonitor> monitor;
     std::unique_ptr<TunnelKeeper> keeper;
   };
 
-  // On the real switch. An error only if this process cannot get its sockets; a switch that is missing is
-  // a Problem in Facts() and heals by itself. Call it after the process has set its signal handlers.
+  // On the real switch. An error only if this process cannot get its sockets, or another agent works on the
+  // bridge: then nothing was touched. A switch that is missing is a Problem in Facts() and heals by itself.
+  // Call it after the process has set its signal handlers.
   static absl::StatusOr<std::unique_ptr<Datapath>> Create(const OvsConfig& config,
                                                           std::function<void()> on_event);
 

@@ -8,6 +8,7 @@
 namespace kasane::ovs {
 namespace {
 
+using ::testing::AllOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
@@ -237,6 +238,43 @@ TEST(DeriveState, NamesAnInterfaceThatTheSwitchCouldNotAdd) {
   ASSERT_THAT(state.problems, SizeIs(1));
   EXPECT_EQ(state.problems[0].subject, "interface tap9");
   EXPECT_THAT(state.problems[0].message, HasSubstr("for port port-9: could not open network device"));
+}
+
+TEST(DeriveState, NotReadyWithoutTheTunnelPort) {
+  OvsdbSnapshot snapshot = Healthy();
+  snapshot.interfaces.back().ofport = -1;
+  snapshot.interfaces.back().error = "could not add network device kas-vx4 (File exists)";
+  SwitchLink link = Link();
+  link.ports.erase("kas-vx4");
+  SwitchState state = Derive(snapshot, link);
+  EXPECT_FALSE(state.ready);
+  ASSERT_THAT(state.problems, SizeIs(1));
+  EXPECT_EQ(state.problems[0].subject, "interface kas-vx4");
+  EXPECT_THAT(state.problems[0].message,
+              AllOf(HasSubstr("(File exists)"), HasSubstr("ovs-vsctl del-port kas-vx4")));
+
+  snapshot = Healthy();
+  snapshot.interfaces.back().port_owner = "somebody";
+  state = Derive(snapshot);
+  EXPECT_FALSE(state.ready);
+  ASSERT_THAT(state.problems, SizeIs(1));
+  EXPECT_EQ(state.problems[0].subject, "port kas-vx4");
+}
+
+TEST(DeriveState, BindsNoInterfaceWhoseOpenFlowNameIsAmbiguous) {
+  OvsdbSnapshot snapshot = Healthy();
+  snapshot.interfaces.push_back(VmPort("vhu0123456789abc", "port-1", 7));
+  snapshot.interfaces.push_back(VmPort("vhu0123456789abd", "port-2", 8));
+  snapshot.interfaces.push_back(VmPort("vhu0123456789", "port-3", 9));
+  SwitchLink link = Link();
+  link.ports["vhu0123456789ab"] = 8;
+  link.ports["vhu0123456789"] = 9;
+  const SwitchState state = Derive(snapshot, link);
+  EXPECT_THAT(state.attachments, ElementsAre(testing::Key(PortId("port-3"))));
+  ASSERT_THAT(state.problems, SizeIs(2));
+  EXPECT_EQ(state.problems[0].subject, "interface vhu0123456789abc");
+  EXPECT_THAT(state.problems[0].message, HasSubstr("the same as interface vhu0123456789abd"));
+  EXPECT_EQ(state.problems[1].subject, "interface vhu0123456789abd");
 }
 
 TEST(DeriveState, OneOfTwoInterfacesWithTheSameIdKeepsIt) {

@@ -1,0 +1,30 @@
+// One agent per bridge: a second one, with an admin socket of its own, would fight the first for every flow.
+#pragma once
+
+#include <absl/status/statusor.h>
+
+#include <memory>
+
+#include "vswitch/ovs/ovs_config.h"
+
+namespace kasane::ovs {
+
+// Holds RUN_DIR/kasaned.BRIDGE.lock. The kernel lets go of it when the process ends, however it ends; the
+// file stays.
+class BridgeLock {
+ public:
+  // ALREADY_EXISTS, naming its pid, if another agent holds the lock. Null if there is no run directory: then
+  // Open vSwitch never ran, and there is nothing to fight for.
+  static absl::StatusOr<std::unique_ptr<BridgeLock>> Take(const OvsConfig& config);
+
+  ~BridgeLock();
+  BridgeLock(const BridgeLock&) = delete;
+  BridgeLock& operator=(const BridgeLock&) = delete;
+
+ private:
+  explicit BridgeLock(int fd) : fd_(fd) {}
+
+  const int fd_;
+};
+
+}  // namespace kasane::ovs
