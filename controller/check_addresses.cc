@@ -4,15 +4,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <vector>
 
+#include "controller/prefix_set.h"
 #include "controller/resource_name.h"
 #include "controller/validate_context.h"
 
 namespace kasane::validation {
 namespace {
-
-using SubnetsByNetwork = absl::flat_hash_map<NetworkId, std::vector<const model::Subnet*>>;
 
 template <typename Map>
 auto Find(const Map& map, const typename Map::key_type& id) -> decltype(map.begin()->second.get()) {
@@ -23,7 +21,7 @@ auto Find(const Map& map, const typename Map::key_type& id) -> decltype(map.begi
 class AddressCheck {
  public:
   explicit AddressCheck(Context& context) : context_(context), state_(context.after()) {
-    for (const auto& [id, subnet] : state_.subnets) subnets_[subnet->network].push_back(subnet.get());
+    for (const auto& [id, subnet] : state_.subnets) subnets_[subnet->network].Add(subnet->cidr);
   }
 
   void CheckSubnet(const model::Subnet& subnet) {
@@ -106,12 +104,7 @@ class AddressCheck {
     if (!own || state_.networks.count(floating_ip.floating_network) == 0) return;
     if (context_.HasUnreadable(Kind::kSubnet)) return;  // It may be the one that has the address.
     const auto subnets = subnets_.find(floating_ip.floating_network);
-    const bool inside =
-        subnets != subnets_.end() &&
-        std::any_of(subnets->second.begin(), subnets->second.end(), [&](const model::Subnet* subnet) {
-          return subnet->cidr.Contains(floating_ip.floating_ip_address);
-        });
-    if (inside) return;
+    if (subnets != subnets_.end() && subnets->second.Contains(floating_ip.floating_ip_address)) return;
     context_.Fail(key, "", own, "floating_ip_address",
                   fmt::format("{} is in no subnet of network {}", floating_ip.floating_ip_address,
                               floating_ip.floating_network));
@@ -134,7 +127,7 @@ class AddressCheck {
 
   Context& context_;
   const NetworkState& state_;
-  SubnetsByNetwork subnets_;
+  absl::flat_hash_map<NetworkId, PrefixSet> subnets_;  // By network.
 };
 
 }  // namespace

@@ -7,6 +7,7 @@
 #include <map>
 #include <vector>
 
+#include "controller/prefix_set.h"
 #include "controller/validate_context.h"
 
 namespace kasane::validation {
@@ -128,17 +129,23 @@ class RouterCheck {
   void CheckRoutes(const model::Router& router, size_t cause, const std::vector<Attachment>& attachments) {
     if (context_.HasUnreadable(Kind::kPort) || context_.HasUnreadable(Kind::kSubnet))
       return;  // May hold the way.
+    if (router.routes.empty()) return;
+    absl::flat_hash_map<IpAddress, const Attachment*> own;  // The router's addresses.
+    PrefixSet connected;
+    for (const Attachment& attachment : attachments) {
+      own.try_emplace(attachment.address, &attachment);
+      connected.Add(attachment.subnet->cidr);
+    }
     int index = 0;
     for (const model::ExtraRoute& route : router.routes) {
       const std::string field = fmt::format("routes[{}].nexthop", index++);
-      const auto own = std::find_if(attachments.begin(), attachments.end(),
-                                    [&](const Attachment& a) { return a.address == route.nexthop; });
+      const auto self = own.find(route.nexthop);
       const ResourceKey key{Kind::kRouter, router.id.str()};
-      if (own != attachments.end()) {
+      if (self != own.end()) {
         context_.Fail(key, router.name, cause, field,
                       fmt::format("{} is the router's own address, by {}; use a neighbour's", route.nexthop,
-                                  Place(router, *own)));
-      } else if (!Reaches(router, attachments, route.nexthop)) {
+                                  Place(router, *self->second)));
+      } else if (!connected.Contains(route.nexthop) && !BeyondGateway(router, route.nexthop)) {
         context_.Fail(
             key, router.name, cause, field,
             fmt::format("{} is on no subnet that the router has an interface on; add the interface, or "
@@ -148,21 +155,21 @@ class RouterCheck {
     }
   }
 
-  bool Reaches(const model::Router& router, const std::vector<Attachment>& attachments,
-               const IpAddress& nexthop) {
-    for (const Attachment& attachment : attachments) {
-      if (attachment.subnet->cidr.Contains(nexthop)) return true;
+  // Neutron takes any subnet of the gateway's network, with an address there or not.
+  bool BeyondGateway(const model::Router& router, const IpAddress& nexthop) {
+    if (!router.gateway) return false;
+    if (subnets_.empty()) {  // Few requests need them.
+      for (const auto& [id, subnet] : state_.subnets) subnets_[subnet->network].Add(subnet->cidr);
     }
-    // Neutron takes any subnet of the gateway's network, with an address there or not.
-    return router.gateway && std::any_of(state_.subnets.begin(), state_.subnets.end(), [&](const auto& entry) {
-             return entry.second->network == router.gateway->network && entry.second->cidr.Contains(nexthop);
-           });
+    const auto subnets = subnets_.find(router.gateway->network);
+    return subnets != subnets_.end() && subnets->second.Contains(nexthop);
   }
 
   Context& context_;
   const NetworkState& state_;
   absl::flat_hash_map<RouterId, std::vector<Attachment>> attachments_;
   std::map<RouterId, size_t> causes_;
+  absl::flat_hash_map<NetworkId, PrefixSet> subnets_;  // By network. Empty until needed.
 };
 
 }  // namespace

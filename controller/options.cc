@@ -35,7 +35,7 @@ constexpr const char* kFooter =
     "  log_level: info\n"
     "  log_format: text\n\n"
     "Try it:\n"
-    "  kasane-controller --store /tmp/try.db\n"
+    "  kasane-controller --store ./try.db\n"
     "  kasanectl apply -f topology.yaml\n"
     "  kasanectl get ports";
 
@@ -155,7 +155,10 @@ Options Judge(const Entries& entries, std::vector<std::string>& faults) {
   options.store = entries.at("store").value;
   if (options.store.empty())
     faults.push_back(fmt::format("{}: is empty; name a file", entries.at("store").where));
-  ReadChoice<bool>(entries.at("insecure"), {{"false", false}, {"true", true}}, options.insecure, faults);
+  ReadChoice<bool>(
+      entries.at("insecure"),
+      {{"false", false}, {"no", false}, {"off", false}, {"true", true}, {"yes", true}, {"on", true}},
+      options.insecure, faults);
   ReadChoice<log::Level>(entries.at("log_level"),
                          {{"debug", log::Level::kDebug},
                           {"info", log::Level::kInfo},

@@ -1,5 +1,6 @@
 #include "controller/options.h"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -61,6 +62,16 @@ TEST_F(OptionsTest, AnAddressThatIsNotLoopbackNeedsInsecure) {
   EXPECT_THAT(Refusal(Read({"--listen", "[::]:6650"})), HasSubstr("--insecure"));
   EXPECT_TRUE(std::get<Options>(Read({"--listen", "192.0.2.1:6650", "--insecure"})).insecure);
   EXPECT_EQ(std::get<Options>(Read({"--listen", "localhost:1"})).listen.ToString(), "127.0.0.1:1");
+}
+
+TEST_F(OptionsTest, InsecureTakesTheWordsThatTheAgentTakes) {
+  for (const char* word : {"true", "yes", "on"}) {
+    EXPECT_TRUE(std::get<Options>(ReadFile(fmt::format("insecure: {}\n", word))).insecure) << word;
+  }
+  for (const char* word : {"false", "no", "off"}) {
+    EXPECT_FALSE(std::get<Options>(ReadFile(fmt::format("insecure: {}\n", word))).insecure) << word;
+  }
+  EXPECT_THAT(Refusal(ReadFile("insecure: maybe\n")), HasSubstr(":1: insecure: \"maybe\" is none of false"));
 }
 
 TEST_F(OptionsTest, NamesEveryFaultWithItsLine) {

@@ -111,7 +111,18 @@ absl::StatusOr<FileDescriptor> Lock(const std::string& path) {
 // SQLite gives its side files the mode of the database, so that it must exist before with the right one.
 absl::Status CreatePrivate(const std::string& path) {
   const FileDescriptor file(open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600));
-  return file.get() < 0 ? SystemError(path, "cannot open it") : absl::OkStatus();
+  if (file.get() < 0) return SystemError(path, "cannot open it");
+  struct stat info = {};
+  if (fstat(file.get(), &info) != 0) return SystemError(path, "cannot read its mode");
+  // One that was there already may have been made or copied with a wider mode.
+  if (!S_ISREG(info.st_mode) || (info.st_mode & 0077) == 0) return absl::OkStatus();
+  if (fchmod(file.get(), 0600) != 0) return SystemError(path, "cannot make it private (mode 0600)");
+  for (const char* suffix : {"-wal", "-shm"}) {  // Left by a crash: they hold its contents too.
+    if (chmod((path + suffix).c_str(), 0600) != 0 && errno != ENOENT) {
+      return SystemError(path, "cannot make its side files private (mode 0600)");
+    }
+  }
+  return absl::OkStatus();
 }
 
 absl::StatusOr<bool> HasSchema(sqlite::Connection& connection) {

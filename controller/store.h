@@ -44,7 +44,8 @@ struct StoreContents {
 
 class Store {
  public:
-  // Opens the database, creating it (mode 0600) and its directory as needed, and appends a new timeline.
+  // Opens the database, creating it and its directory as needed, and appends a new timeline. The file gets
+  // mode 0600 if it is open to others.
   // FAILED_PRECONDITION: another controller has it, or its schema is of another version.
   static absl::StatusOr<std::unique_ptr<Store>> Open(const std::string& path);
   ~Store();

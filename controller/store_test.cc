@@ -97,6 +97,17 @@ TEST(Store, IsForItsOwnerOnly) {
   }
 }
 
+TEST(Store, BecomesPrivateIfItWasNot) {
+  const TemporaryDirectory directory;
+  const std::string path = directory.File("controller.db");
+  Open(path).reset();
+  ASSERT_EQ(chmod(path.c_str(), 0644), 0);
+  const auto store = Open(path);
+  struct stat info = {};
+  ASSERT_EQ(stat(path.c_str(), &info), 0);
+  EXPECT_EQ(info.st_mode & 0777, 0600U);
+}
+
 TEST(Store, RefusesASecondController) {
   const TemporaryDirectory directory;
   const std::string path = directory.File("controller.db");

@@ -7,8 +7,8 @@
 #   deploy/lab.sh down                remove it
 #
 # TOPOLOGY is a resource file; default: tests/data/neutron-shop-ads.json. What it should do is written down
-# in deploy/topologies/NAME.expect.yaml; the exit status is 0 only if it does. KASANE_LAB names the lab
-# (default: lab), so that several can be up.
+# in deploy/topologies/NAME.expect.yaml; the exit status is 0 only if it does, and 3 if nothing is written
+# down, so that nothing was tried. KASANE_LAB names the lab (default: lab), so that several can be up.
 set -euo pipefail
 
 top=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
@@ -76,20 +76,32 @@ bring_up() {
 # The topology that the running lab was brought up with.
 running_topology() { kasane_lab status | sed -n '1s/.*, topology //p'; }
 
+# A topology that was asked for by name must be the one that runs; one that was not is taken from the lab.
+take_running() {
+  local running
+  running=$(running_topology)
+  if [ "$asked" -eq 1 ] && [ "$(realpath -m "$running")" != "$topology" ]; then
+    die "lab \"$lab\" is up with $running, not with $topology: deploy/lab.sh down removes it," \
+      "or KASANE_LAB=NAME brings up another lab beside it"
+  fi
+  topology=$running
+}
+
 expectation() { echo "$top/deploy/topologies/$(basename "${topology%.*}").expect.yaml"; }
 
 matrix() {
   local expect
   expect=$(expectation)
   if [ ! -e "$expect" ]; then
-    echo "there is no $expect to compare with, so nothing was tried"
-    return
+    echo "lab.sh: there is no $expect to compare with, so nothing was tried" >&2
+    return 3
   fi
   kasane_lab matrix --expect "$expect"
 }
 
 show_next() {
-  local name= prefix= vm host
+  local name= prefix= sudo= vm host
+  [ "$(id -u)" -eq 0 ] || sudo="sudo "
   if [ "$lab" != lab ]; then
     name=" --name $lab"
     prefix="KASANE_LAB=$lab "
@@ -98,9 +110,9 @@ show_next() {
   cat <<EOF
 
 The lab stays up. Where to look next:
-  build/bin/kasane-lab$name status
-  build/bin/kasane-lab$name exec $host kasanectl ports
-  build/bin/kasane-lab$name exec $vm ip address
+  ${sudo}build/bin/kasane-lab$name status
+  ${sudo}build/bin/kasane-lab$name exec $host kasanectl ports
+  ${sudo}build/bin/kasane-lab$name exec $vm ip address
 and ${prefix}deploy/lab.sh down removes it.
 EOF
 }
@@ -109,7 +121,7 @@ up() {
   phase install "$top/deploy/install-deps.sh"
   phase build build
   if is_up; then
-    topology=$(running_topology)
+    take_running
     echo "lab \"$lab\" is up already, with $topology"
   else
     phase "lab up" bring_up
@@ -133,13 +145,14 @@ case ${1:-} in
     ;;
 esac
 [ $# -le 1 ] || die "one topology at a time; see deploy/lab.sh --help"
+asked=$#
 topology=$(realpath -m "${1:-$default_topology}")
 
 case $command in
   up) up ;;
   matrix)
     is_up || die "lab \"$lab\" is not up: deploy/lab.sh brings it up"
-    [ $# -eq 1 ] || topology=$(running_topology)
+    take_running
     matrix
     ;;
   down)

@@ -57,13 +57,22 @@ configure_and_build() {
   logged "$1-configure" cmake --preset "$1" && logged "$1-build" cmake --build "$2" --target "${@:3}"
 }
 
-# run_ctest FOLDER LABEL: counts each test by ctest's own report.
+# run_ctest FOLDER LABEL: counts each test by ctest's own report. That none ran is a failure too.
 run_ctest() {
   local log=$logs/$(basename "$1")-$2.log
   ctest --test-dir "$1" -L "$2" -j "$jobs" --output-on-failure >"$log" 2>&1
-  local status=$? name
-  pass "$(grep -cE ' Test +#[0-9]+: .* Passed ' "$log")"
-  while read -r name; do fail "$2: $name"; done < <(sed -nE 's/.* Test +#[0-9]+: ([^ ]+) .*\*\*\*.*/\1/p' "$log")
+  local status=$? name ok bad=0
+  ok=$(grep -cE ' Test +#[0-9]+: .* Passed ' "$log")
+  pass "$ok"
+  while read -r name; do
+    fail "$2: $name"
+    bad=$((bad + 1))
+  done < <(sed -nE 's/.* Test +#[0-9]+: ([^ ]+) .*\*\*\*.*/\1/p' "$log")
+  if [ "$status" -ne 0 ] && [ "$bad" -eq 0 ]; then
+    fail "$2: ctest exited with $status and names no test; see $log"
+  elif [ "$ok" -eq 0 ]; then
+    fail "$2: no test passed; see $log"
+  fi
   tail -n 4 "$log" | grep -E 'tests passed|No tests' || true
   [ "$status" -eq 0 ] || sed -n '/\*\*\*/,/^ *[0-9]*\/[0-9]* Test/p' "$log" | head -n 80
 }

@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "agent/ctl/apply_report.h"
 #include "agent/ctl/clients.h"
 #include "agent/ctl/globals.h"
 #include "agent/ctl/kind_tables.h"
@@ -103,8 +104,20 @@ absl::StatusOr<Surroundings> Around(ControllerClient& client, const v1::ListRepl
   return around;
 }
 
+// What is not enforced of them: each resource if `verbose`, else a line for each feature.
+void PrintNotEnforced(const Resources& resources, bool verbose) {
+  std::vector<v1::NotEnforced> items;
+  for (const auto* resource : resources) {
+    items.insert(items.end(), resource->not_enforced().begin(), resource->not_enforced().end());
+  }
+  if (items.empty()) return;
+  fmt::print("\nAsked for, and not enforced by this version{}:\n{}", verbose ? "" : " (name ids to list each)",
+             NotEnforcedTable(items, verbose));
+}
+
+// With `verbose`, what is not enforced is told of each resource.
 void PrintTables(const std::vector<Kind>& kinds, const std::map<Kind, Resources>& selected,
-                 const Surroundings& around) {
+                 const Surroundings& around, bool verbose) {
   bool first = true;
   for (const Kind kind : kinds) {
     const Resources& resources = selected.at(kind);
@@ -116,6 +129,7 @@ void PrintTables(const std::vector<Kind>& kinds, const std::map<Kind, Resources>
     fmt::print("{}", KindTable(kind, resources, around));
     const std::string rejections = RejectionLines(resources);
     if (!rejections.empty()) fmt::print("\n{}", rejections);
+    PrintNotEnforced(resources, verbose);
   }
 }
 
@@ -135,7 +149,7 @@ int Show(const Globals& globals, const std::vector<Kind>& kinds, const std::vect
   if (table && (!all.empty() || missing.empty())) {
     const auto around = Around(*client, *reply, selected.contains(Kind::kHost));
     if (!around.ok()) return Failed(around.status());
-    PrintTables(kinds, selected, *around);
+    PrintTables(kinds, selected, *around, !ids.empty());
   } else if (!table) {
     fmt::print("{}", Render(ResourcesToJson(all), globals.format));
   }
@@ -154,6 +168,25 @@ int RunGet(const GetOptions& options, const Globals& globals) {
   return kind ? Show(globals, {*kind}, options.ids) : kUsage;
 }
 
+int RunHosts(const Globals& globals) {
+  auto client = ControllerClient::Dial(globals);
+  if (!client.ok()) return Failed(client.status());
+  if (globals.format != Format::kTable) {
+    const auto status = client->Status();
+    if (!status.ok()) return Failed(status.status());
+    Print(globals, "", *status);
+    return kOk;
+  }
+  const auto reply = ListKinds(*client, {Kind::kHost}, true);
+  if (!reply.ok()) return Failed(reply.status());
+  const auto around = Around(*client, *reply, true);
+  if (!around.ok()) return Failed(around.status());
+  const Resources hosts = OfKind(*reply, Kind::kHost);
+  fmt::print("controller at revision {}\n\n", around->status->current().counter());
+  PrintTables({Kind::kHost}, {{Kind::kHost, hosts}}, *around, false);
+  return kOk;
+}
+
 }  // namespace
 
 void AddGet(CLI::App& app, Action& action) {
@@ -168,9 +201,10 @@ void AddGet(CLI::App& app, Action& action) {
       [&action, options] { action = [options](const Globals& globals) { return RunGet(*options, globals); }; });
 
   CLI::App* hosts = app.add_subcommand("hosts", "Show the hosts: connection, tunnel addresses, ports");
-  hosts->footer("Example:\n  kasanectl hosts");
-  hosts->callback(
-      [&action] { action = [](const Globals& globals) { return Show(globals, {Kind::kHost}, {}); }; });
+  hosts->footer(
+      "`get hosts -o yaml` prints a resource file; this command prints the controller's status.\n"
+      "Examples:\n  kasanectl hosts\n  kasanectl hosts -o json");
+  hosts->callback([&action] { action = [](const Globals& globals) { return RunHosts(globals); }; });
 }
 
 }  // namespace kasane::ctl

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
+#include <map>
 #include <nlohmann/json.hpp>
 
 #include "agent/ctl/agent_tables.h"
@@ -9,6 +10,7 @@
 #include "agent/ctl/globals.h"
 #include "agent/ctl/run.h"
 #include "kasane/v1/agent.pb.h"
+#include "vswitch/base/status.h"
 
 namespace kasane::ctl {
 namespace {
@@ -26,16 +28,37 @@ struct FlowOptions {
   std::string stage;  // Name or number of a table.
 };
 
+bool IsIn(const v1::Flow& flow, const std::string& stage) {
+  return flow.stage() == stage || fmt::format("{}", flow.table()) == stage;
+}
+
+// `all` are the flows of all owners: without an owner's flow in it a stage is still one.
+absl::Status CheckStage(const std::string& stage, const v1::ListFlowsReply& all) {
+  std::map<uint32_t, std::string> stages;  // By table number: in the order of the pipeline.
+  for (const v1::Flow& flow : all.flows()) {
+    if (IsIn(flow, stage)) return absl::OkStatus();
+    stages[flow.table()] = fmt::format("{}({})", flow.stage(), flow.table());
+  }
+  if (stages.empty()) return absl::OkStatus();  // The switch holds nothing yet.
+  std::vector<std::string> names;
+  for (const auto& [table, name] : stages) names.push_back(name);
+  return Error(absl::StatusCode::kNotFound, "no flow is in a stage {}; there are {}", stage, Join(names));
+}
+
 int RunFlows(const FlowOptions& options, const Globals& globals) {
+  AgentClient client(globals);
   v1::ListFlowsRequest request;
   request.set_owner(options.owner);
-  auto reply = AgentClient(globals).ListFlows(request);
-  if (!reply.ok()) return Failed(reply.status());
+  auto reply = client.ListFlows(request);
+  if (!reply.ok() || options.stage.empty()) return Show(globals, reply, FlowsTable);
   v1::ListFlowsReply shown;
   for (const v1::Flow& flow : reply->flows()) {
-    const bool wanted = options.stage.empty() || flow.stage() == options.stage ||
-                        fmt::format("{}", flow.table()) == options.stage;
-    if (wanted) *shown.add_flows() = flow;
+    if (IsIn(flow, options.stage)) *shown.add_flows() = flow;
+  }
+  if (shown.flows().empty()) {
+    const auto all = client.ListFlows(v1::ListFlowsRequest());
+    const absl::Status known = all.ok() ? CheckStage(options.stage, *all) : all.status();
+    if (!known.ok()) return Failed(known);
   }
   return Show(globals, absl::StatusOr<v1::ListFlowsReply>(std::move(shown)), FlowsTable);
 }

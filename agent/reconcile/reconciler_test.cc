@@ -19,6 +19,7 @@ namespace kasane {
 namespace {
 
 using std::chrono::milliseconds;
+using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
@@ -347,8 +348,18 @@ TEST(RunReconcilerTest, RunsUntilTheQueueIsClosed) {
   queue.Push(StreamClosed{1, {"controller c", "gone"}});
   std::thread loop([&] { RunReconciler(reconciler, queue); });
   datapath.Change([](DatapathFacts& facts) { facts.ready = true; });
+  // The loop takes in both, in one step or in two, and tells nobody when.
+  const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(20);
+  auto snapshot = reconciler.Snapshot();
+  while ((!snapshot->facts->ready || snapshot->problems.empty()) &&
+         std::chrono::steady_clock::now() < deadline) {
+    std::this_thread::yield();
+    snapshot = reconciler.Snapshot();
+  }
   queue.Close();
   loop.join();
+  EXPECT_TRUE(snapshot->facts->ready);
+  EXPECT_THAT(snapshot->problems, Contains(Problem{"controller c", "gone"}));
 }
 
 }  // namespace

@@ -6,11 +6,12 @@ source "$(dirname "$0")/lib.sh"
 lab down
 expect_nothing_left "$lab"
 
-# Daemons die, a namespace loses its name while processes live in it, the records are lost.
+# Daemons die, namespaces lose their names while processes live in them, the records are lost.
 lab up "$two_tenants"
 pkill -KILL -f "^[^ ]*kasaned --config /run/kasane-lab/$lab/hosts/hv1/" || fail "no agent of hv1 to kill"
 ip netns delete "kl-$lab-hv2"
-rm -rf "/run/kasane-lab/$lab/hosts/hv1"
+ip netns delete "kl-$lab-tenant-a-vm1"
+rm -rf "/run/kasane-lab/$lab/hosts/hv1" "/run/kasane-lab/$lab/processes"
 lab down
 expect_nothing_left "$lab"
 

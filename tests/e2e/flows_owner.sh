@@ -25,11 +25,11 @@ for vm in shop-front1 shop-iso1 ads-back1; do
   mask=$((0xff00ffffffffffff))
   while read -r flow_cookie table rest; do
     if [ $((flow_cookie & mask)) -eq $((cookie & mask)) ]; then
-      [[ $rest =~ priority=([0-9]+) ]] || fail "no priority: $rest"
-      echo "$table ${BASH_REMATCH[1]}"
+      [[ $rest =~ priority=([0-9]+),?([^ ]*)\ +actions= ]] || fail "no priority: $rest"
+      echo "$table ${BASH_REMATCH[1]} ${BASH_REMATCH[2]}"
     fi
   done <"$work/switch" | sort >"$work/expected"
-  jq -r '.flows[] | "\(.table) \(.priority)"' "$work/flows.json" | sort >"$work/shown"
+  jq -r '.flows[] | "\(.table) \(.priority) \(.match // "")"' "$work/flows.json" | sort >"$work/shown"
   diff "$work/expected" "$work/shown" >&2 || fail "kasanectl and the switch disagree about $vm's flows"
 done
 

@@ -5,6 +5,7 @@ set -euo pipefail
 top=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
 bin=${KASANE_BIN:-$top/build/bin}
 lab=e2e_$$
+labs=("$lab")  # Those that the test may leave up; add to it before bringing up another one.
 shop_ads=$top/tests/data/neutron-shop-ads.json
 two_tenants=$top/tests/data/neutron-two-tenants.json
 work=$(mktemp -d "${TMPDIR:-/tmp}/kasane-e2e.XXXXXX")
@@ -17,12 +18,15 @@ fail() {
 lab() { "$bin/kasane-lab" --name "$lab" "$@"; }
 
 clean_up() {
-  local status=$?
-  # A lab that did not come up as it should is kept readable: its logs go to the test's output.
-  if [ "$status" -ne 0 ] && [ -d "/run/kasane-lab/$lab" ]; then
-    tail -n 15 "/run/kasane-lab/$lab"/controller/*.log "/run/kasane-lab/$lab"/hosts/*/kasaned.log >&2 || true
-  fi
-  lab down || status=1
+  local status=$? first name
+  first=$status
+  for name in "${labs[@]}"; do
+    # A lab that did not come up as it should is kept readable: its logs go to the test's output.
+    if [ "$first" -ne 0 ] && [ -d "/run/kasane-lab/$name" ]; then
+      tail -n 15 "/run/kasane-lab/$name"/controller/*.log "/run/kasane-lab/$name"/hosts/*/kasaned.log >&2 || true
+    fi
+    "$bin/kasane-lab" --name "$name" down || [ "$status" -ne 0 ] || status=1
+  done
   rm -rf "$work"
   exit "$status"
 }
@@ -30,7 +34,8 @@ trap clean_up EXIT
 
 expect_of() { echo "$top/deploy/topologies/$(basename "${1%.*}").expect.yaml"; }
 
-# Living processes that carry the lab's name in their arguments or live in one of its namespaces.
+# Living processes that name the lab's directory in their arguments, as each of its daemons does wherever it
+# lives, or that live in one of its namespaces.
 processes_of() {
   local name=$1 namespace
   pgrep -f "/run/kasane-lab/$name/" || true

@@ -3,7 +3,7 @@
 source "$(dirname "$0")/lib.sh"
 
 other=${lab}b
-trap '"$bin/kasane-lab" --name "$other" down; clean_up' EXIT
+labs+=("$other")
 
 "$bin/kasane-lab" --name "$other" up "$two_tenants" &
 other_up=$!

@@ -1,8 +1,13 @@
 #include "tests/lab/down.h"
 
+#include <unistd.h>
+
+#include <algorithm>
+#include <charconv>
 #include <filesystem>
 #include <set>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "tests/lab/lock.h"
@@ -15,11 +20,40 @@ namespace kasane::lab {
 namespace {
 
 constexpr int kPatienceMs = 3000;
+// Each pass ends all that it finds; more than a few mean that somebody makes things as fast as they go.
+constexpr int kMaxPasses = 50;
 
-// What still lives in the lab's namespaces, and the recorded daemons should these be gone.
+// True for the command line, as in /proc/PID/cmdline, of a daemon that names `directory` in its arguments.
+// A user's `tail` of a log in it is none.
+bool IsDaemonOf(const std::string& command_line, const std::string& directory) {
+  constexpr std::string_view kDaemons[] = {"kasane-controller", "kasaned", "ovs-vswitchd", "ovsdb-server"};
+  const std::string program = std::filesystem::path(command_line.c_str()).filename().string();
+  const bool responder = program == "kasane-lab" && command_line.find("--lab-dir") != std::string::npos;
+  return (responder || std::count(std::begin(kDaemons), std::end(kDaemons), program) != 0) &&
+         command_line.find(directory) != std::string::npos;
+}
+
+// The lab's daemons wherever they live: also those in a namespace that lost its name.
+std::vector<pid_t> DaemonsOf(const Layout& layout) {
+  const std::string directory = layout.StateDir() + "/";
+  std::vector<pid_t> processes;
+  std::error_code error;
+  for (const auto& entry : std::filesystem::directory_iterator("/proc", error)) {
+    const std::string text = entry.path().filename().string();
+    pid_t pid = 0;
+    const auto parsed = std::from_chars(text.data(), text.data() + text.size(), pid);
+    if (parsed.ec != std::errc() || *parsed.ptr != '\0' || pid == getpid()) continue;
+    const auto command_line = ReadFile(entry.path().string() + "/cmdline");
+    if (command_line.ok() && IsDaemonOf(*command_line, directory)) processes.push_back(pid);
+  }
+  return processes;
+}
+
+// What lives in the lab's namespaces, and its daemons should these be gone.
 std::vector<pid_t> ProcessesOf(const Layout& layout, const std::vector<std::string>& namespaces) {
   std::set<pid_t> processes;
   for (const pid_t pid : ProcessesIn(namespaces)) processes.insert(pid);
+  for (const pid_t pid : DaemonsOf(layout)) processes.insert(pid);
   std::error_code error;
   for (const auto& entry : std::filesystem::directory_iterator(layout.ProcessDir(), error)) {
     const pid_t pid = RecordedProcess(entry.path().string());
@@ -31,13 +65,15 @@ std::vector<pid_t> ProcessesOf(const Layout& layout, const std::vector<std::stri
 }  // namespace
 
 void TearDown(const Layout& layout) {
-  const std::vector<std::string> namespaces = ListNetns(layout.NamespacePrefix());
-  // Again, for what a process started before it ended.
-  for (auto processes = ProcessesOf(layout, namespaces); !processes.empty();
-       processes = ProcessesOf(layout, namespaces)) {
+  // Again, for what a process made or started before it ended. Down() looks what is left.
+  for (int pass = 0; pass < kMaxPasses; ++pass) {
+    const std::vector<std::string> namespaces = ListNetns(layout.NamespacePrefix());
+    const std::vector<pid_t> processes = ProcessesOf(layout, namespaces);
+    if (namespaces.empty() && processes.empty()) break;
     EndProcesses(processes, kPatienceMs);
+    if (!processes.empty()) continue;
+    for (const std::string& name : namespaces) DeleteNetns(name).IgnoreError();
   }
-  for (const std::string& name : namespaces) DeleteNetns(name).IgnoreError();  // Down() looks what is left.
   std::error_code ignored;
   std::filesystem::remove_all(layout.StateDir(), ignored);
 }

@@ -1,5 +1,6 @@
 #include "tests/lab/links.h"
 
+#include <algorithm>
 #include <iterator>
 
 #include "vswitch/base/status.h"
@@ -13,6 +14,14 @@ constexpr std::string_view kManagementBridge = "management";
 // Ends in the fabric of hypervisor number `index`.
 std::string UnderlayEnd(size_t index) { return fmt::format("under{}", index + 1); }
 std::string ManagementEnd(size_t index) { return fmt::format("mgmt{}", index + 1); }
+
+// True if the VM has an address of the family of `everything`, but no route to all of it.
+bool LacksDefaultRoute(const Vm& vm, const IpPrefix& everything) {
+  return std::any_of(vm.addresses.begin(), vm.addresses.end(),
+                     [&](const IpPrefix& own) { return own.family() == everything.family(); }) &&
+         std::none_of(vm.routes.begin(), vm.routes.end(),
+                      [&](const VmRoute& route) { return route.destination == everything; });
+}
 
 template <typename... Args>
 void Line(std::string& batch, fmt::format_string<Args...> format, Args&&... args) {
@@ -98,6 +107,11 @@ std::string VmBatch(const Vm& vm) {
     // "append": two subnets of one network may each name a default gateway.
     Line(batch, "route append {} via {} dev eth0{}", route.destination, route.via,
          route.via.is_v4() ? " onlink" : "");
+  }
+  // A VM without a gateway sends all the same, so that it is the network that drops what must not arrive.
+  for (const char* everything : {"0.0.0.0/0", "::/0"}) {
+    if (LacksDefaultRoute(vm, *IpPrefix::Parse(everything)))
+      Line(batch, "route append {} dev eth0", everything);
   }
   return batch;
 }

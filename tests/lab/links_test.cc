@@ -47,6 +47,26 @@ TEST(Batches, ConfigureAVm) {
             "route append ::/0 via fe80::1 dev eth0\n");
 }
 
+TEST(Batches, AVmWithoutAGatewaySendsAllTheSame) {
+  Vm vm = OneHostOneVm().vms[0];
+  vm.behind.clear();
+  vm.routes.clear();
+  EXPECT_EQ(VmBatch(vm),
+            "link set lo up\n"
+            "addr add 10.0.0.5/24 dev eth0\n"
+            "addr add 2001:db8::5/64 dev eth0 nodad\n"
+            "link set eth0 up\n"
+            "route append 0.0.0.0/0 dev eth0\n"
+            "route append ::/0 dev eth0\n");
+  vm.addresses.pop_back();
+  EXPECT_EQ(VmBatch(vm),
+            "link set lo up\n"
+            "addr add 10.0.0.5/24 dev eth0\n"
+            "link set eth0 up\n"
+            "route append 0.0.0.0/0 dev eth0\n")
+      << "without an IPv6 address it cannot reach anything by IPv6";
+}
+
 TEST(Layout, NamesOfLabsCannotRunIntoEachOther) {
   EXPECT_TRUE(CheckLabName("ci_2").ok());
   for (const char* name : {"", "a-b", "../x", "a b", "12345678901234567"})

@@ -43,6 +43,7 @@ struct Options {
   bool restart_kill = false;
   std::string responder_name;
   int ready_fd = -1;
+  std::string lab_dir;
 };
 
 int Fail(const absl::Status& status, int exit_status = 1) {
@@ -141,6 +142,7 @@ void AddResponder(CLI::App& app, Options& options) {
   CLI::App* responder = app.add_subcommand("responder", "Answer probes; run in each VM")->group("");
   responder->add_option("NAME", options.responder_name)->required();
   responder->add_option("--ready-fd", options.ready_fd);
+  responder->add_option("--lab-dir", options.lab_dir, "Whose it is: read by `down` in its command line");
 }
 
 int Dispatch(const CLI::App& app, Options& options) {

@@ -98,7 +98,7 @@ size_t CountAsExpected(const std::vector<Verdict>& verdicts) {
 
 bool Verdict::AsExpected() const {
   if (expected) return saw == std::set<std::string>{*expected};
-  return saw.empty() && proved;
+  return saw.empty() && proved && sent.ok();
 }
 
 std::string Verdict::ToString() const {
@@ -106,6 +106,7 @@ std::string Verdict::ToString() const {
       to ? fmt::format("{} -> {} ({})", from, *to, address) : fmt::format("{} -> {}", from, address);
   const std::string wanted = expected ? fmt::format("an answer from {}", *expected) : "no answer";
   const std::string got = !saw.empty() ? fmt::format("an answer from {}", Join(saw))
+                          : !sent.ok() ? fmt::format("none, but {}", Message(sent))
                           : proved     ? std::string("none")
                                        : std::string("none, but no other answer to rely on either");
   return fmt::format("{}: expected {}, saw {}", what, wanted, got);
@@ -149,8 +150,8 @@ std::vector<Verdict> Judge(const LabPlan& plan, const Expectation& expectation,
         const IpAddress& address = prefix.address();
         const ProbeResult& result = results[index.at({from, address})];
         Verdict verdict{
-            name,         to.node, address, std::nullopt, Concerning(plan, to, address, result.answered_by),
-            result.proved};
+            name,          to.node,    address, std::nullopt, Concerning(plan, to, address, result.answered_by),
+            result.proved, result.sent};
         if (ExpectsReach(expectation, name, to.node, address.family())) verdict.expected = to.node;
         verdicts.push_back(std::move(verdict));
       }
@@ -159,7 +160,8 @@ std::vector<Verdict> Judge(const LabPlan& plan, const Expectation& expectation,
   for (const ExtraProbe& extra : expectation.probes) {
     for (const std::string& node : extra.from) {
       const ProbeResult& result = results[index.at({IndexOfVm(plan, node), extra.to})];
-      verdicts.push_back({node, std::nullopt, extra.to, extra.answered_by, result.answered_by, result.proved});
+      verdicts.push_back(
+          {node, std::nullopt, extra.to, extra.answered_by, result.answered_by, result.proved, result.sent});
     }
   }
   return verdicts;
@@ -214,6 +216,7 @@ std::string MatrixJson(const LabPlan& plan, const std::vector<Verdict>& verdicts
                             {"address", verdict.address.ToString()},
                             {"saw", verdict.saw},
                             {"proved", verdict.proved}};
+    if (!verdict.sent.ok()) entry["not_sent"] = Message(verdict.sent);
     entry["to"] = verdict.to ? nlohmann::json(*verdict.to) : nlohmann::json();
     entry["expected"] = verdict.expected ? nlohmann::json(*verdict.expected) : nlohmann::json();
     json["unexpected"].push_back(std::move(entry));

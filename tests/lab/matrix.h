@@ -1,6 +1,7 @@
 // The reachability matrix: which VM reaches which, against what was expected.
 #pragma once
 
+#include <absl/status/status.h>
 #include <absl/status/statusor.h>
 
 #include <optional>
@@ -20,9 +21,10 @@ struct Verdict {
   std::string from;
   std::optional<std::string> to;  // The VM that owns the address; absent for extra probes.
   IpAddress address;
-  std::optional<std::string> expected;  // Who should answer; absent: `to` should not (or nobody).
-  std::set<std::string> saw;            // Who answered, as far as it concerns this question.
-  bool proved = true;                   // False: silence that proves nothing.
+  std::optional<std::string> expected;   // Who should answer; absent: `to` should not (or nobody).
+  std::set<std::string> saw;             // Who answered, as far as it concerns this question.
+  bool proved = true;                    // False: silence that proves nothing.
+  absl::Status sent = absl::OkStatus();  // Not OK: silence because the question was not asked.
 
   bool AsExpected() const;
   // "shop-front1 -> ads-front1 (172.16.0.103): expected no answer, saw ads-front1"

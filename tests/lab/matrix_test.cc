@@ -114,6 +114,14 @@ TEST(Judge, SilenceWithoutAFenceProvesNothing) {
           "b1 -> a1 (2001:db8::1): expected no answer, saw none, but no other answer to rely on either"));
 }
 
+TEST(Judge, WhatCouldNotBeSentIsNoSilence) {
+  const absl::Status fault = absl::InternalError("a probe to 2001:db8::1 could not be sent: No buffer");
+  const auto verdicts = Verdicts({{{"b1", "2001:db8::1"}, {{}, true, fault}}});
+  EXPECT_THAT(Unexpected(verdicts),
+              ::testing::ElementsAre("b1 -> a1 (2001:db8::1): expected no answer, saw none, but a probe to "
+                                     "2001:db8::1 could not be sent: No buffer"));
+}
+
 TEST(Judge, ExtraProbesSayWhoAnswers) {
   Expectation expectation = Tenants();
   expectation.probes.push_back({{"a1", "b1"}, *IpAddress::Parse("192.0.2.1"), "a2"});

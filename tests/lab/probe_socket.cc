@@ -73,10 +73,10 @@ absl::Status ProbeSocket::Send(const IpAddress& to, const std::string& nonce) co
   const SocketAddress address = ToSocketAddress(to);
   const ssize_t sent = sendto(fd_, nonce.data(), nonce.size(), 0,
                               reinterpret_cast<const sockaddr*>(&address.storage), address.length);
-  if (sent >= 0 || errno == ENETUNREACH || errno == EHOSTUNREACH || errno == EADDRNOTAVAIL) {
+  if (sent >= 0 || errno == ENETUNREACH || errno == EAGAIN) {
     return absl::OkStatus();
   }
-  return Error(absl::StatusCode::kInternal, "sending a probe to {}: {}", to, std::strerror(errno));
+  return Error(absl::StatusCode::kInternal, "a probe to {} could not be sent: {}", to, std::strerror(errno));
 }
 
 void ProbeSocket::Receive(const std::function<void(const ProbeAnswer&)>& take) const {

@@ -30,7 +30,8 @@ class ProbeSocket {
 
   int fd() const { return fd_; }
 
-  // No error if there is no route to the address: not to be reached is an outcome.
+  // No error if the sender has no route at all, as without an address of the family: not to be reached is an
+  // outcome. Nor if the buffer is full: datagrams may be lost. Other errors: it did not leave.
   absl::Status Send(const IpAddress& to, const std::string& nonce) const;
 
   // Calls `take` for each answer that has arrived.

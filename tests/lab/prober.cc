@@ -69,11 +69,11 @@ class Prober {
     return absl::OkStatus();
   }
 
-  absl::StatusOr<std::vector<ProbeResult>> Run() {
-    for (Sender& sender : senders_) RETURN_IF_ERROR(StartRound(sender));
+  std::vector<ProbeResult> Run() {
+    for (Sender& sender : senders_) StartRound(sender);
     while (!AllDone() && Clock::now() < deadline_) {
       Wait();
-      for (Sender& sender : senders_) RETURN_IF_ERROR(Advance(sender));
+      for (Sender& sender : senders_) Advance(sender);
     }
     for (const Sender& sender : senders_) Receive(sender);  // What arrived behind the last fence.
     for (size_t i = 0; i < probes_.size(); ++i) {
@@ -88,31 +88,30 @@ class Prober {
     return std::all_of(senders_.begin(), senders_.end(), [](const Sender& sender) { return sender.Done(); });
   }
 
-  absl::Status StartRound(Sender& sender) {
+  void StartRound(Sender& sender) {
     sender.waiting.clear();
     sender.fenced = false;
     for (const size_t probe : sender.probes()) {
-      RETURN_IF_ERROR(Send(sender, probe));
+      Send(sender, probe);
       if (probes_[probe].fence && !given_up_[probe]) sender.waiting.insert(probe);
     }
     sender.fenced = !sender.waiting.empty();
     sender.retry = Clock::now() + kRetry;
-    return absl::OkStatus();
   }
 
-  absl::Status Advance(Sender& sender) {
+  void Advance(Sender& sender) {
     Receive(sender);
-    if (sender.Done()) return absl::OkStatus();
+    if (sender.Done()) return;
     const auto now = Clock::now();
     if (sender.waiting.empty()) {
       ++sender.complete;
-      return sender.Done() ? absl::OkStatus() : StartRound(sender);
+      if (!sender.Done()) StartRound(sender);
+      return;
     }
-    if (now < sender.retry) return absl::OkStatus();
+    if (now < sender.retry) return;
     if (now >= patience_) GiveUpSilent(sender);
-    for (const size_t probe : sender.waiting) RETURN_IF_ERROR(Send(sender, probe));
+    for (const size_t probe : sender.waiting) Send(sender, probe);
     sender.retry = now + kRetry;
-    return absl::OkStatus();
   }
 
   // Goes on without the fence probes that nobody ever answered.
@@ -129,10 +128,10 @@ class Prober {
                                 [&](size_t probe) { return probes_[probe].fence && !given_up_[probe]; });
   }
 
-  absl::Status Send(const Sender& sender, size_t index) {
+  void Send(const Sender& sender, size_t index) {
     const Probe& probe = probes_[index];
     const std::string nonce = fmt::format("{:x}.{:x}.{:x}", run_, index, sender.complete);
-    return (probe.to.is_v4() ? sender.v4() : sender.v6()).Send(probe.to, nonce);
+    results_[index].sent.Update((probe.to.is_v4() ? sender.v4() : sender.v6()).Send(probe.to, nonce));
   }
 
   void Wait() {

@@ -5,6 +5,7 @@
 // latter were answered. A probe is silent if it went unanswered through kRounds complete rounds.
 #pragma once
 
+#include <absl/status/status.h>
 #include <absl/status/statusor.h>
 
 #include <chrono>
@@ -30,6 +31,7 @@ struct ProbeResult {
   std::set<std::string> answered_by;
   // False: nobody answered, and the fence behind it did not stand either, so that this says nothing.
   bool proved = false;
+  absl::Status sent = absl::OkStatus();  // The first fault of sending it, which makes silence say nothing.
 };
 
 // One result per probe. Takes as long as the slowest VM's rounds, at most `deadline`. A fence probe that

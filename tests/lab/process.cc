@@ -5,6 +5,7 @@
 #include <sched.h>
 #include <signal.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -43,6 +44,7 @@ struct Image {
   std::vector<char*> argv;
   std::vector<char*> envp;
   std::string netns_path;
+  const pid_t parent = getpid();
 };
 
 // The child's side. Returns only by _exit: 127 with errno in `report` if the program cannot be executed.
@@ -53,6 +55,9 @@ struct Image {
     ok = netns >= 0 && setns(netns, CLONE_NEWNET) == 0;
   }
   if (ok && daemon) ok = setsid() >= 0;
+  // What runs for a killed `up` must not go on building: `down` could not find it. The parent may have died
+  // before it was told.
+  if (ok && !daemon) ok = prctl(PR_SET_PDEATHSIG, SIGKILL) == 0 && getppid() == image.parent;
   if (ok) ok = dup2(in, 0) >= 0 && dup2(out, 1) >= 0 && dup2(out, 2) >= 0;
   if (ok && inherited_fd >= 0) ok = fcntl(inherited_fd, F_SETFD, 0) == 0;
   if (ok) {

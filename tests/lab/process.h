@@ -28,7 +28,7 @@ absl::StatusOr<std::string> FindProgram(const std::string& name);
 std::string OwnDirectory();
 
 // Runs to the end and returns standard output. An error if it exits with other than 0: the message has the
-// command and what it printed. Any thread.
+// command and what it printed. The program is killed if the calling thread dies before it ends. Any thread.
 absl::StatusOr<std::string> Run(const Command& command);
 
 // Starts a daemon in its own session. An error if it cannot be executed. Any thread.

@@ -2,9 +2,14 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <filesystem>
+#include <fstream>
 
 #include "vswitch/base/status.h"
 
@@ -44,6 +49,26 @@ TEST(Run, SaysWhatCannotBeExecuted) {
   command = Shell("true");
   command.netns = "no-such-namespace";
   EXPECT_THAT(Message(lab::Run(command).status()), HasSubstr("in namespace no-such-namespace"));
+}
+
+TEST(Run, TheProgramDoesNotOutliveItsCaller) {
+  const std::string fifo = TemporaryFile("fifo");
+  ASSERT_EQ(mkfifo(fifo.c_str(), 0600), 0);
+  const pid_t caller = fork();
+  if (caller == 0) {
+    lab::Run(Shell("echo $$ >" + fifo + "; exec sleep 1000")).IgnoreError();
+    _exit(0);
+  }
+  pid_t program = 0;
+  std::ifstream(fifo) >> program;
+  const auto end = OpenPidfd(program);
+  kill(caller, SIGKILL);
+  waitpid(caller, nullptr, 0);
+  ASSERT_TRUE(end.ok()) << end.status();
+  pollfd ended = {*end, POLLIN, 0};
+  EXPECT_EQ(poll(&ended, 1, 10000), 1);
+  close(*end);
+  std::filesystem::remove(fifo);
 }
 
 TEST(Processes, AreRecordedAndEnded) {

@@ -30,7 +30,10 @@ absl::Status ConfigureVm(const Layout& layout, const Vm& vm, const Programs& pro
 
 absl::Status StartResponder(const Layout& layout, const Vm& vm, const Programs& programs, int ready_fd) {
   Command command;
-  command.argv = {programs.lab, "responder", vm.node, "--ready-fd", std::to_string(ready_fd)};
+  // The directory tells `down` whose it is, should its namespace lose its name.
+  command.argv = {
+      programs.lab,           "responder", vm.node, "--ready-fd", std::to_string(ready_fd), "--lab-dir",
+      layout.StateDir() + "/"};
   command.netns = layout.Namespace(vm.node);
   command.log = layout.StateDir() + "/responders.log";
   command.inherited_fd = ready_fd;
