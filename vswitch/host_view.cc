@@ -45,6 +45,9 @@ std::string ToString(const HostView& view) {
     fmt::format_to(out, "local {} name={} network={} mac={} ips={} admin={} port_security={}\n", id, port.name,
                    port.network, port.mac, fmt::join(port.ips, ","), Text(port.admin_state_up),
                    port.port_security_enabled);
+    for (const AllowedAddress& allowed : port.allowed) {
+      fmt::format_to(out, "  allowed {} {}\n", allowed.mac, allowed.prefix);
+    }
   }
   for (const auto& [id, endpoint] : view.endpoints) {
     fmt::format_to(out, "remote {} name={} network={} host={} mac={} ips={} port_security={}\n", id,

@@ -42,6 +42,15 @@ struct RemoteHost {
   bool operator==(const RemoteHost&) const = default;
 };
 
+// A source that a port with port security may use: these addresses with this MAC, inside and outside.
+struct AllowedAddress {
+  MacAddress mac;
+  IpPrefix prefix;
+
+  auto operator<=>(const AllowedAddress&) const = default;
+  bool operator==(const AllowedAddress&) const = default;
+};
+
 // A VM port plugged, or to be plugged, on this host.
 struct LocalPort {
   PortId id;
@@ -51,6 +60,8 @@ struct LocalPort {
   std::vector<IpAddress> ips;
   bool admin_state_up = true;
   bool port_security_enabled = true;
+  // Its fixed IPs, allowed address pairs, and the link-local address of each MAC among them. Sorted.
+  std::vector<AllowedAddress> allowed;
 
   bool operator==(const LocalPort&) const = default;
 };

@@ -144,7 +144,7 @@ TEST(RepliesTest, TraceKnowsWhatIsPlugged) {
   HostView view = TestView();
   const MacAddress mac({0xfa, 0x16, 0x3e, 0, 0, 7});
   view.ports[PortId("port-new")] =
-      LocalPort{PortId("port-new"), "new", NetworkId("blue-0001"), mac, {}, true, true};
+      LocalPort{PortId("port-new"), "new", NetworkId("blue-0001"), mac, {}, true, true, {}};
   snapshot.view = std::make_shared<const HostView>(view);
   v1::TraceRequest request;
   request.set_port("web");

@@ -24,7 +24,7 @@ HostView View() {
   view.tunnel_addresses.v4 = *IpAddress::Parse("192.0.2.1");
   NetworkView network{NetworkId("n1"), "net", *Vni::From(7), 1450, true, {HostId("h2")}};
   view.networks.emplace(network.id, network);
-  view.ports[kPort] = LocalPort{kPort, "vm1", NetworkId("n1"), {}, {}, true, true};
+  view.ports[kPort] = LocalPort{kPort, "vm1", NetworkId("n1"), {}, {}, true, true, {}};
   view.hosts[HostId("h2")] = RemoteHost{HostId("h2"), kVtep2, {kVtep2, {}}};
   view.hosts[HostId("h3")] = RemoteHost{HostId("h3"), kVtep3, {kVtep3, {}}};
   return view;
@@ -177,7 +177,7 @@ TEST(JudgePortsTest, TunnelsBehindRoutersCountToo) {
 
 TEST(MakeAppliedTest, ReportsThePortsOfTheInstalledViewOnly) {
   HostView wanted = View();
-  wanted.ports[PortId("p0")] = LocalPort{PortId("p0"), "", NetworkId("n1"), {}, {}, true, true};
+  wanted.ports[PortId("p0")] = LocalPort{PortId("p0"), "", NetworkId("n1"), {}, {}, true, true, {}};
   const Installed before = InstalledOf(View(), Facts());
   EXPECT_EQ(MakeApplied(before, JudgePorts(wanted, before, Facts())), (AppliedReport{{"t1", 4}, {kPort}, {}}));
   const Installed after = InstalledOf(wanted, Facts());

@@ -13,8 +13,7 @@ namespace {
 // Names that scripts and dashboards may rely on: add, never rename.
 namespace feature {
 constexpr std::string_view kSecurityGroups = "security_groups";      // Filtering by a port's groups.
-constexpr std::string_view kPortSecurity = "port_security";          // Anti-spoofing of source addresses.
-constexpr std::string_view kAddressPairs = "allowed_address_pairs";  // Exceptions from anti-spoofing.
+constexpr std::string_view kAddressPairs = "allowed_address_pairs";  // Routing to who has claimed one.
 constexpr std::string_view kGateway = "gateway";                     // Routing and SNAT to the world outside.
 constexpr std::string_view kFloatingIp = "floating_ip";              // DNAT from the world outside.
 constexpr std::string_view kDhcp = "dhcp";                           // DHCPv4 and DHCPv6 answers.
@@ -106,15 +105,12 @@ void OfPort(const NetworkState& state, const model::Port& port, Collector& out) 
   const auto add = [&](std::string_view name, std::string detail) {
     out.Add(Kind::kPort, port.id.str(), port.name, name, std::move(detail));
   };
-  if (port.port_security_enabled) {
-    add(feature::kPortSecurity, "Source MAC and IP addresses are not checked: the VM can send with any.");
-    if (!port.security_groups.empty()) {
-      add(feature::kSecurityGroups, fmt::format("The port's {} not filter: all traffic is allowed.",
-                                                Count(port.security_groups.size(), "security group") +
-                                                    (port.security_groups.size() == 1 ? " does" : " do")));
-    }
-  } else {
+  if (!port.port_security_enabled) {
     add(feature::kUnknownUnicast, "Frames to MACs that no port has do not reach it.");
+  } else if (!port.security_groups.empty()) {
+    add(feature::kSecurityGroups, fmt::format("The port's {} not filter: all traffic is allowed.",
+                                              Count(port.security_groups.size(), "security group") +
+                                                  (port.security_groups.size() == 1 ? " does" : " do")));
   }
   if (!port.host.empty() && OnExternalNetwork(state, port)) {
     add(feature::kExternalNetwork,
@@ -122,9 +118,9 @@ void OfPort(const NetworkState& state, const model::Port& port, Collector& out) 
                     NetworkText(state, port.network)));
   }
   if (!port.allowed_address_pairs.empty()) {
-    add(feature::kAddressPairs, fmt::format("{} no effect while source addresses are not checked.",
+    add(feature::kAddressPairs, fmt::format("{} on the network, but routers do not find who has claimed it.",
                                             Count(port.allowed_address_pairs.size(), "allowed address pair") +
-                                                (port.allowed_address_pairs.size() == 1 ? " has" : " have")));
+                                                (port.allowed_address_pairs.size() == 1 ? " works" : " work")));
   }
 }
 

@@ -76,6 +76,17 @@ std::vector<IpAddress> AddressesOf(const model::Port& port) {
   return ips;
 }
 
+std::vector<AllowedAddress> AllowedOf(const model::Port& port) {
+  std::set<AllowedAddress> allowed = {{port.mac, IpPrefix::Host(IpAddress::LinkLocal(port.mac))}};
+  for (const model::FixedIp& ip : port.fixed_ips) allowed.insert({port.mac, IpPrefix::Host(ip.address)});
+  for (const model::AllowedAddressPair& pair : port.allowed_address_pairs) {
+    const MacAddress mac = pair.mac.value_or(port.mac);
+    allowed.insert({mac, pair.prefix});
+    allowed.insert({mac, IpPrefix::Host(IpAddress::LinkLocal(mac))});
+  }
+  return {allowed.begin(), allowed.end()};
+}
+
 RemoteHost MakeRemoteHost(const NetworkState& state, const HostId& id, const TunnelAddresses& own) {
   RemoteHost remote{id, std::nullopt, {}};
   const auto it = state.hosts.find(id);
@@ -96,8 +107,9 @@ void AddNetwork(const NetworkState& state, const Index& index, const NetworkId& 
   if (const auto ports = index.vm_ports_by_network.find(id); ports != index.vm_ports_by_network.end()) {
     for (const model::Port* port : ports->second) {
       if (port->host == view.host) {
-        view.ports.emplace(port->id, LocalPort{port->id, port->name, id, port->mac, AddressesOf(*port),
-                                               port->admin_state_up, port->port_security_enabled});
+        view.ports.emplace(
+            port->id, LocalPort{port->id, port->name, id, port->mac, AddressesOf(*port), port->admin_state_up,
+                                port->port_security_enabled, AllowedOf(*port)});
       } else if (port->admin_state_up) {
         flood.insert(port->host);
         view.endpoints.emplace(port->id, RemoteEndpoint{port->id, port->name, id, port->host, port->mac,

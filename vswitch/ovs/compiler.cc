@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "vswitch/ovs/actions.h"
+#include "vswitch/ovs/compile_port_security.h"
 #include "vswitch/ovs/compile_router.h"
 
 namespace kasane::ovs {
@@ -29,7 +30,12 @@ void CompilePipeline(const Bindings& bindings, FlowTable& out) {
           DropReason::kReservedMulticast);
   AddDrop(out, Table::kHygiene, 80, "dl_src=01:00:00:00:00:00/01:00:00:00:00:00", kPipelineOwner,
           DropReason::kMulticastSource);
-  Add(out, Table::kHygiene, 0, "", Goto(Table::kArp), kPipelineOwner);
+  // A header that OVS cannot parse reads as zeros; no real packet has a TTL and a protocol of zero.
+  for (const char* unparsed : {"ip,nw_proto=0,nw_ttl=0", "ipv6,nw_proto=0,nw_ttl=0", "arp,arp_op=0"}) {
+    AddDrop(out, Table::kHygiene, 70, unparsed, kPipelineOwner, DropReason::kMalformed);
+  }
+  Add(out, Table::kHygiene, 0, "", Goto(Table::kPortSecurity), kPipelineOwner);
+  CompilePortSecurityPipeline(out);
   Add(out, Table::kArp, 0, "", Goto(Table::kNd), kPipelineOwner);
   // Duplicate address detection (source ::) carries no link-layer option that an answer could be made of:
   // it goes to the owner, who defends the address itself.
@@ -113,6 +119,7 @@ void CompileLocalPort(const HostView& view, const LocalPort& port, uint32_t ofpo
   }
   const Vni vni = view.networks.at(port.network).vni;
   Add(out, Table::kInput, 100, from, SetMetadata(vni) + Goto(Table::kHygiene), owner);
+  CompilePortSecurity(port, ofport, out);
   const std::string deliver =
       fmt::format("set_field:{:#x}->{},{}", ofport, reg::kOutPort, Goto(Table::kDeliver));
   Add(out, Table::kL2, 100, Destination(vni, port.mac), deliver, owner);

@@ -1,7 +1,7 @@
 // The OpenFlow pipeline of br-int: tables, registers and cookies. The only place where their numbers
 // stand; everything else names them.
 //
-//   kInput ──VM port──▶ kHygiene ─▶ kArp ─▶ kNd ─▶ kL2 ─▶ kDeliver
+//   kInput ──VM port──▶ kHygiene ─▶ kPortSecurity ─▶ kNdSecurity ─▶ kArp ─▶ kNd ─▶ kL2 ─▶ kDeliver
 //      │                                       └▶ kNdReply ─▶ back
 //      │                            kL2 ──router's MAC──▶ kRouter ─▶ kRoute ─▶ kNeighbour ─▶ kL2
 //      └──tunnel──▶ kTunnel ─▶ kTunnelL2 ─▶ kDeliver
@@ -22,27 +22,29 @@ namespace kasane::ovs {
 
 // Stages in the order of the packet's way. The table number is the enumerator's.
 enum class Table : uint8_t {
-  kInput = 0,       // Switch port to network; tunnels by their outer source.
-  kHygiene = 1,     // What no VM may send.
-  kArp = 2,         // ARP answers.
-  kNd = 3,          // Neighbour solicitations for known targets become advertisements ...
-  kNdReply = 4,     // ... that are completed and sent back.
-  kL2 = 5,          // (network, MAC) to port, tunnel, router or replication.
-  kTunnel = 6,      // VNI to network, for what came through a tunnel.
-  kTunnelL2 = 7,    // (network, MAC) for the same: local ports only.
-  kFloodLocal = 8,  // Replication to the local ports of a network.
-  kRouter = 9,      // Router entry: hop count, TTL, the router's own addresses.
-  kRoute = 10,      // Longest prefix.
-  kNeighbour = 11,  // (network, next hop) to MAC.
-  kDeliver = 12,    // To a local port.
+  kInput = 0,         // Switch port to network; tunnels by their outer source.
+  kHygiene = 1,       // What no VM may send.
+  kPortSecurity = 2,  // Source MAC and address are the port's own.
+  kNdSecurity = 3,    // The same inside of neighbour messages.
+  kArp = 4,           // ARP answers.
+  kNd = 5,            // Neighbour solicitations for known targets become advertisements ...
+  kNdReply = 6,       // ... that are completed and sent back.
+  kL2 = 7,            // (network, MAC) to port, tunnel, router or replication.
+  kTunnel = 8,        // VNI to network, for what came through a tunnel.
+  kTunnelL2 = 9,      // (network, MAC) for the same: local ports only.
+  kFloodLocal = 10,   // Replication to the local ports of a network.
+  kRouter = 11,       // Router entry: hop count, TTL, the router's own addresses.
+  kRoute = 12,        // Longest prefix.
+  kNeighbour = 13,    // (network, next hop) to MAC.
+  kDeliver = 14,      // To a local port.
 };
 
-inline constexpr int kTableCount = 13;
+inline constexpr int kTableCount = 15;
 
 constexpr std::string_view Label(Table table) {
   constexpr std::array<std::string_view, kTableCount> kLabels = {
-      "input",     "hygiene",     "arp",    "nd",    "nd_reply",  "l2",     "tunnel",
-      "tunnel_l2", "flood_local", "router", "route", "neighbour", "deliver"};
+      "input",  "hygiene",   "port_security", "nd_security", "arp",   "nd",        "nd_reply", "l2",
+      "tunnel", "tunnel_l2", "flood_local",   "router",      "route", "neighbour", "deliver"};
   static_assert(kLabels[static_cast<size_t>(Table::kDeliver)] == "deliver");
   return kLabels[static_cast<size_t>(table)];
 }

@@ -13,7 +13,6 @@ namespace {
 
 constexpr size_t kEthernet = 14;
 constexpr uint8_t kProtoTcp = 6;
-constexpr uint8_t kProtoUdp = 17;
 constexpr size_t kNdOptions = 24;  // Behind the ICMPv6 header's start.
 
 std::string_view ProtoName(uint8_t proto) {
@@ -46,7 +45,7 @@ Packet::Packet(std::vector<uint8_t> frame) : frame_(std::move(frame)) {
 void Packet::ParseArp() {
   arp_ = frame_.size() >= kEthernet + 28 && U16(14) == 1 && U16(16) == kEtherIpv4 && frame_[18] == 6 &&
          frame_[19] == 4;
-  malformed_ = !arp_;
+  malformed_ = !arp_ || arp_op() == 0;
 }
 
 void Packet::ParseIpv4() {
@@ -184,8 +183,23 @@ void Packet::MakeArpReply(const MacAddress& mac) {
   std::copy(asked.bytes().begin(), asked.bytes().end(), frame_.begin() + 28);
 }
 
-bool Packet::has_neighbour_solicitation() const {
-  return has_icmp() && proto_ == kProtoIcmpv6 && icmp_type() == 135 && icmp_code() == 0 && l4_ + 24 <= l4_end_;
+bool Packet::has_neighbour_message(uint8_t type) const {
+  return has_icmp() && proto_ == kProtoIcmpv6 && icmp_type() == type && icmp_code() == 0 && l4_ + 24 <= l4_end_;
+}
+
+size_t Packet::FindNdOption(uint8_t type) const {
+  size_t at = l4_ + kNdOptions;
+  while (at + 8 <= l4_end_ && frame_[at + 1] != 0) {
+    if (frame_[at] == type && frame_[at + 1] == 1) return at;
+    at += static_cast<size_t>(frame_[at + 1]) * 8;
+  }
+  return 0;
+}
+
+std::optional<MacAddress> Packet::nd_option(uint8_t type) const {
+  const size_t at = FindNdOption(type);
+  if (at == 0) return std::nullopt;
+  return Mac(at + 2);
 }
 
 IpAddress Packet::nd_target() const {
@@ -202,16 +216,11 @@ void Packet::MakeNeighbourAdvertisement(const MacAddress& mac, uint32_t flags) {
   const std::array<uint8_t, 4> reserved = {static_cast<uint8_t>(flags >> 24), static_cast<uint8_t>(flags >> 16),
                                            static_cast<uint8_t>(flags >> 8), static_cast<uint8_t>(flags)};
   SetSummed(l4_ + 4, reserved, l4_ + 2);
-  // The link-layer address option: type 1 (source) becomes type 2 (target).
-  size_t at = l4_ + kNdOptions;
-  while (at + 8 <= l4_end_ && frame_[at + 1] != 0) {
-    if (frame_[at] == 1 && frame_[at + 1] == 1) {
-      std::array<uint8_t, 8> option = {2, 1};
-      std::copy(mac.bytes().begin(), mac.bytes().end(), option.begin() + 2);
-      SetSummed(at, option, l4_ + 2);
-      return;
-    }
-    at += static_cast<size_t>(frame_[at + 1]) * 8;
+  // The source's link-layer address option becomes the target's.
+  if (const size_t at = FindNdOption(1); at != 0) {
+    std::array<uint8_t, 8> option = {2, 1};
+    std::copy(mac.bytes().begin(), mac.bytes().end(), option.begin() + 2);
+    SetSummed(at, option, l4_ + 2);
   }
 }
 

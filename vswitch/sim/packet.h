@@ -23,6 +23,7 @@ inline constexpr uint16_t kEtherQinq = 0x88a8;
 inline constexpr uint16_t kEtherIpv6 = 0x86dd;
 
 inline constexpr uint8_t kProtoIcmp = 1;
+inline constexpr uint8_t kProtoUdp = 17;
 inline constexpr uint8_t kProtoIcmpv6 = 58;
 
 class Packet {
@@ -44,6 +45,7 @@ class Packet {
   // ARP for IPv4 over Ethernet (RFC 826).
   bool has_arp() const { return arp_; }
   uint16_t arp_op() const { return U16(20); }
+  MacAddress arp_sha() const { return Mac(22); }
   IpAddress arp_spa() const { return Ip4(28); }
   IpAddress arp_tpa() const { return Ip4(38); }
   // Turns a request into the reply that says `mac` has the address asked for.
@@ -67,8 +69,16 @@ class Packet {
   uint8_t icmp_code() const { return frame_[l4_ + 1]; }
   void set_icmp_type(uint8_t type);
 
-  // Neighbour solicitation (RFC 4861, 4.3).
-  bool has_neighbour_solicitation() const;
+  // UDP header, likewise.
+  bool has_udp() const { return l4_ != 0 && proto_ == kProtoUdp; }
+  uint16_t udp_src() const { return U16(l4_); }
+  uint16_t udp_dst() const { return U16(l4_ + 2); }
+
+  // Neighbour solicitation or advertisement (RFC 4861, 4.3 and 4.4).
+  bool has_neighbour_solicitation() const { return has_neighbour_message(135); }
+  bool has_neighbour_advertisement() const { return has_neighbour_message(136); }
+  // The source (1) or target (2) link-layer address option, if there is one.
+  std::optional<MacAddress> nd_option(uint8_t type) const;
   IpAddress nd_target() const;
   // Turns a solicitation into the advertisement that says `mac` has the target; `flags` are the top 32
   // bits (R, S, O) in host order. A source link-layer option becomes the target's; without one, there is none.
@@ -78,6 +88,8 @@ class Packet {
   std::string Summary() const;
 
  private:
+  bool has_neighbour_message(uint8_t type) const;
+  size_t FindNdOption(uint8_t type) const;  // Offset, or 0.
   MacAddress Mac(size_t at) const;
   uint16_t U16(size_t at) const { return static_cast<uint16_t>(frame_[at] << 8 | frame_[at + 1]); }
   IpAddress Ip4(size_t at) const;

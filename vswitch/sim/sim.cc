@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "vswitch/sim/packet.h"
+#include "vswitch/sim/port_security.h"
 
 namespace kasane::sim {
 namespace {
@@ -42,6 +43,7 @@ class Walk {
     result_.drop = reason;
   }
   bool Hygiene();
+  bool PortSecurity(const LocalPort& port);
   bool AnswerArp(const NetworkView& network, const PortId& from);
   bool AnswerNd(const NetworkView& network, const PortId& from);
   void Bridge(const NetworkView& network);
@@ -106,7 +108,8 @@ Result Walk::FromPort(const PortId& id) {
        fmt::format("from port {} into network {} (VNI {}): {}", port->second.name, network.name, network.vni,
                    packet_.Summary()));
   entered_ = id;
-  if (Hygiene() && !AnswerArp(network, id) && !AnswerNd(network, id)) Bridge(network);
+  if (Hygiene() && PortSecurity(port->second) && !AnswerArp(network, id) && !AnswerNd(network, id))
+    Bridge(network);
   return Finish();
 }
 
@@ -164,7 +167,15 @@ bool Walk::Hygiene() {
     return refuse(DropReason::kReservedMulticast);
   }
   if (packet_.eth_src().IsMulticast()) return refuse(DropReason::kMulticastSource);
+  if (packet_.malformed()) return refuse(DropReason::kMalformed);
   return true;
+}
+
+bool Walk::PortSecurity(const LocalPort& port) {
+  if (!port.port_security_enabled) return true;
+  const auto reason = WhyRefused(port, packet_);
+  if (reason) Drop("port_security", PortOwner(port.id), *reason);
+  return !reason;
 }
 
 bool Walk::AnswerArp(const NetworkView& network, const PortId& from) {
@@ -262,7 +273,6 @@ std::optional<DropReason> Walk::WhyNotRouted() const {
 
 void Walk::EnterRouter(const RouterView& router) {
   if (hops_ == kMaxRouterHops) return Drop("router", {}, DropReason::kRouterLoop);
-  if (packet_.malformed()) return Drop("router", {}, DropReason::kMalformed);
   if (!packet_.has_ip()) return Drop("router", {}, DropReason::kRouterNotIp);
   if (ForRouterItself(router)) return;
   if (const auto reason = WhyNotRouted()) return Drop("router", {}, *reason);

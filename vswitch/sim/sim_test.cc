@@ -29,8 +29,16 @@ HostView TwoNetworks() {
   view.networks.emplace(NetworkId("back"),
                         NetworkView{NetworkId("back"), "back", *Vni::From(200), 1450, true, {HostId("h2")}});
   const auto local = [&](const char* id, const MacAddress& mac, const char* v4, const char* v6) {
-    view.ports.emplace(PortId(id),
-                       LocalPort{PortId(id), id, NetworkId("front"), mac, {Ip(v4), Ip(v6)}, true, true});
+    view.ports.emplace(PortId(id), LocalPort{PortId(id),
+                                             id,
+                                             NetworkId("front"),
+                                             mac,
+                                             {Ip(v4), Ip(v6)},
+                                             true,
+                                             true,
+                                             {{mac, IpPrefix::Host(Ip(v4))},
+                                              {mac, IpPrefix::Host(Ip(v6))},
+                                              {mac, IpPrefix::Host(IpAddress::LinkLocal(mac))}}});
   };
   local("vm1", kVm1, "10.0.0.1", "2001:db8::1");
   local("vm2", kVm2, "10.0.0.2", "2001:db8::2");
@@ -173,7 +181,7 @@ TEST(Sim, RoutesAtTheSenderIntoTheDestinationsNetwork) {
 }
 
 TEST(Sim, ARoutedPacketMayLeaveByThePortItEntered) {
-  const Result result = Send(TwoNetworks(), Echo4(kRouterFront, kVm1, "10.0.1.4", "10.0.0.1"));
+  const Result result = Send(TwoNetworks(), Echo4(kRouterFront, kVm1, "10.0.0.1", "10.0.0.1"));
   ASSERT_EQ(result.deliveries.size(), 1U);
   EXPECT_EQ(result.deliveries[0].port, PortId("vm1"));
 }
@@ -274,7 +282,6 @@ TEST(Sim, DropsWithAReason) {
       {Echo4(kRouterFront, kVm1, "10.0.0.1", "10.0.1.77"), DropReason::kNoNeighbour},
       {Echo4(kRouterFront, kVm1, "10.0.0.1", "10.0.1.4", 1), DropReason::kTtlExceeded},
       {Echo4(kRouterFront, kVm1, "10.0.0.1", "224.0.0.5"), DropReason::kRouterMulticast},
-      {changed(routed, {{12, 0x88}, {13, 0xcc}}), DropReason::kRouterNotIp},
       {changed(Echo4(kRouterFront, kVm1, "10.0.0.1", "10.0.0.254"), {{34, 13}}), DropReason::kRouterLocal},
       {changed(routed, {{14, 0x44}}), DropReason::kMalformed},
       {Frame{1, 2, 3}, DropReason::kMalformed},
@@ -284,6 +291,65 @@ TEST(Sim, DropsWithAReason) {
     EXPECT_EQ(result.drop, row.reason) << Label(row.reason);
     EXPECT_TRUE(result.deliveries.empty());
   }
+}
+
+// Port security: each row is a frame from vm1 and what becomes of it.
+TEST(Sim, PortSecurityJudgesInsideAndOutside) {
+  const auto udp4 = [](const std::string& from, const std::string& to, uint8_t sport, uint8_t dport) {
+    Frame frame = Echo4(MacAddress::Broadcast(), kVm1, from, to);
+    frame[23] = 17;
+    frame.resize(34);
+    Append(frame, {0, sport, 0, dport, 0, 8, 0, 0});
+    return frame;
+  };
+  const auto arp_with_sender = [](const MacAddress& sha) {
+    Frame frame = Arp(kVm1, "10.0.0.1", "10.0.0.9");
+    std::copy(sha.bytes().begin(), sha.bytes().end(), frame.begin() + 22);
+    return frame;
+  };
+  const auto advertise = [](const std::string& target, const MacAddress& tll) {
+    Frame message = {136, 0, 0, 0, 0x20, 0, 0, 0};
+    Append(message, Ip(target));
+    Append(message, {2, 1});
+    Append(message, tll);
+    return Icmp6(Mac("33:33:00:00:00:01"), kVm1, "2001:db8::1", "ff02::1", message, 255);
+  };
+  struct Row {
+    const char* what;
+    Frame frame;
+    std::optional<DropReason> drop;
+  };
+  const Row rows[] = {
+      {"another MAC", Echo4(kVm2, kRemote, "10.0.0.1", "10.0.0.2"), DropReason::kSpoofedMac},
+      {"another address", Echo4(kVm2, kVm1, "10.0.0.3", "10.0.0.2"), DropReason::kSpoofedIp},
+      {"an allowed prefix", Echo4(kVm2, kVm1, "192.0.2.77", "10.0.0.2"), std::nullopt},
+      {"ARP for another", Arp(kVm1, "10.0.0.3", "10.0.0.2"), DropReason::kSpoofedArp},
+      {"ARP with another MAC inside", arp_with_sender(kVm2), DropReason::kSpoofedArp},
+      {"ARP probe", Arp(kVm1, "0.0.0.0", "10.0.0.9"), std::nullopt},
+      {"DHCP request", udp4("0.0.0.0", "255.255.255.255", 68, 67), std::nullopt},
+      {"UDP from nowhere", udp4("0.0.0.0", "255.255.255.255", 68, 68), DropReason::kSpoofedIp},
+      {"DHCP server", udp4("10.0.0.1", "255.255.255.255", 67, 68), DropReason::kDhcpServer},
+      {"own advertisement", advertise("2001:db8::1", kVm1), std::nullopt},
+      {"another's address", advertise("2001:db8::2", kVm1), DropReason::kSpoofedNd},
+      {"another's MAC", advertise("2001:db8::1", kVm2), DropReason::kSpoofedNd},
+      {"router advertisement",
+       Icmp6(Mac("33:33:00:00:00:01"), kVm1, "fe80::f816:3eff:fe00:1", "ff02::1", {134, 0, 0, 0, 0, 0, 0, 0},
+             255),
+       DropReason::kRouterAdvertisement},
+      {"neither IP nor ARP",
+       [] {
+         Frame frame = Echo4(kVm2, kVm1, "10.0.0.1", "10.0.0.2");
+         frame[12] = 0x88;
+         frame[13] = 0xcc;
+         return frame;
+       }(),
+       DropReason::kNotIp},
+  };
+  HostView view = TwoNetworks();
+  view.ports.at(PortId("vm1")).allowed.push_back({kVm1, *IpPrefix::Parse("192.0.2.0/24")});
+  for (const Row& row : rows) EXPECT_EQ(Send(view, row.frame).drop, row.drop) << row.what;
+  view.ports.at(PortId("vm1")).port_security_enabled = false;
+  EXPECT_EQ(Send(view, rows[1].frame).drop, std::nullopt) << "port security off";
 }
 
 TEST(Sim, TwoRoutersThatPointAtEachOtherLoopEightTimes) {

@@ -1,0 +1,149 @@
+#include "tests/differential/frames.h"
+
+#include <algorithm>
+
+namespace kasane::frames {
+namespace {
+
+constexpr uint8_t kIcmp = 1;
+constexpr uint8_t kTcp = 6;
+constexpr uint8_t kUdp = 17;
+constexpr uint8_t kIcmpv6 = 58;
+constexpr uint16_t kVxlanPort = 4789;
+
+void Append(Bytes& out, std::span<const uint8_t> bytes) { out.insert(out.end(), bytes.begin(), bytes.end()); }
+void Append16(Bytes& out, size_t value) {
+  out.push_back(static_cast<uint8_t>(value >> 8));
+  out.push_back(static_cast<uint8_t>(value));
+}
+
+void Put16(Bytes& out, size_t at, uint16_t value) {
+  out[at] = static_cast<uint8_t>(value >> 8);
+  out[at + 1] = static_cast<uint8_t>(value);
+}
+
+// One's complement sum (RFC 1071), not yet inverted.
+uint32_t Sum(std::span<const uint8_t> bytes, uint32_t sum = 0) {
+  for (size_t i = 0; i < bytes.size(); ++i) sum += static_cast<uint32_t>(i % 2 == 0 ? bytes[i] << 8 : bytes[i]);
+  while (sum > 0xffff) sum = (sum & 0xffff) + (sum >> 16);
+  return sum;
+}
+
+size_t ChecksumOffset(uint8_t protocol) { return protocol == kTcp ? 16 : protocol == kUdp ? 6 : 2; }
+
+void SetTransportChecksum(const Ip& ip, uint8_t protocol, Bytes& payload) {
+  if (protocol != kIcmp && protocol != kIcmpv6 && protocol != kUdp && protocol != kTcp) return;
+  const size_t at = ChecksumOffset(protocol);
+  Put16(payload, at, 0);
+  uint32_t sum = 0;
+  if (protocol != kIcmp) {
+    sum = Sum(ip.src.bytes());
+    sum = Sum(ip.dst.bytes(), sum);
+    sum += static_cast<uint32_t>(payload.size()) + protocol;
+  }
+  auto checksum = static_cast<uint16_t>(~Sum(payload, sum));
+  if (protocol == kUdp && checksum == 0) checksum = 0xffff;
+  Put16(payload, at, checksum);
+}
+
+Bytes NeighbourMessage(const Ethernet& eth, const Ip& ip, uint8_t type, const IpAddress& target, uint8_t option,
+                       const MacAddress* mac) {
+  Bytes message = {type, 0, 0, 0, static_cast<uint8_t>(type == 136 ? 0x20 : 0), 0, 0, 0};
+  Append(message, target.bytes());
+  if (mac != nullptr) {
+    message.push_back(option);
+    message.push_back(1);
+    Append(message, mac->bytes());
+  }
+  return Packet(eth, ip, kIcmpv6, std::move(message));
+}
+
+}  // namespace
+
+Bytes Raw(const Ethernet& eth, uint16_t ether_type, std::span<const uint8_t> payload) {
+  Bytes frame;
+  Append(frame, eth.dst.bytes());
+  Append(frame, eth.src.bytes());
+  Append16(frame, ether_type);
+  Append(frame, payload);
+  return frame;
+}
+
+Bytes Arp(const Ethernet& eth, uint16_t op, const MacAddress& sha, const IpAddress& spa, const MacAddress& tha,
+          const IpAddress& tpa) {
+  Bytes arp = {0, 1, 0x08, 0, 6, 4};
+  Append16(arp, op);
+  Append(arp, sha.bytes());
+  Append(arp, spa.bytes());
+  Append(arp, tha.bytes());
+  Append(arp, tpa.bytes());
+  return Raw(eth, 0x0806, arp);
+}
+
+Bytes Packet(const Ethernet& eth, const Ip& ip, uint8_t protocol, Bytes payload) {
+  SetTransportChecksum(ip, protocol, payload);
+  Bytes packet;
+  if (ip.src.is_v4()) {
+    packet = {0x45, 0};
+    Append16(packet, 20 + payload.size());
+    Append(packet, Bytes{0, 1, 0, 0, ip.ttl, protocol, 0, 0});
+    Append(packet, ip.src.bytes());
+    Append(packet, ip.dst.bytes());
+    Put16(packet, 10, static_cast<uint16_t>(~Sum(packet)));
+  } else {
+    packet = {0x60, 0, 0, 0};
+    Append16(packet, payload.size());
+    Append(packet, Bytes{protocol, ip.ttl});
+    Append(packet, ip.src.bytes());
+    Append(packet, ip.dst.bytes());
+  }
+  Append(packet, payload);
+  return Raw(eth, ip.src.is_v4() ? 0x0800 : 0x86dd, packet);
+}
+
+Bytes Echo(const Ethernet& eth, const Ip& ip, uint16_t sequence, size_t data_bytes) {
+  Bytes message = {static_cast<uint8_t>(ip.src.is_v4() ? 8 : 128), 0, 0, 0, 0x4b, 0x53};
+  Append16(message, sequence);
+  message.resize(message.size() + data_bytes, 0x61);
+  return Packet(eth, ip, ip.src.is_v4() ? kIcmp : kIcmpv6, std::move(message));
+}
+
+Bytes Udp(const Ethernet& eth, const Ip& ip, uint16_t sport, uint16_t dport, size_t data_bytes) {
+  Bytes datagram;
+  Append16(datagram, sport);
+  Append16(datagram, dport);
+  Append16(datagram, 8 + data_bytes);
+  Append16(datagram, 0);
+  datagram.resize(8 + data_bytes, 0x62);
+  return Packet(eth, ip, kUdp, std::move(datagram));
+}
+
+Bytes Tcp(const Ethernet& eth, const Ip& ip, uint16_t sport, uint16_t dport) {
+  Bytes segment;
+  Append16(segment, sport);
+  Append16(segment, dport);
+  Append(segment, Bytes{0, 0, 0, 1, 0, 0, 0, 0, 0x50, 0x02, 0x20, 0, 0, 0, 0, 0});
+  return Packet(eth, ip, kTcp, std::move(segment));
+}
+
+Bytes Solicitation(const Ethernet& eth, const Ip& ip, const IpAddress& target, const MacAddress* sll) {
+  return NeighbourMessage(eth, ip, 135, target, 1, sll);
+}
+
+Bytes Advertisement(const Ethernet& eth, const Ip& ip, const IpAddress& target, const MacAddress* tll) {
+  return NeighbourMessage(eth, ip, 136, target, 2, tll);
+}
+
+Bytes Vxlan(const Ethernet& eth, const Ip& outer, uint32_t vni, std::span<const uint8_t> inner) {
+  Bytes datagram;
+  Append16(datagram, 49152 + vni % 16384);
+  Append16(datagram, kVxlanPort);
+  Append16(datagram, 16 + inner.size());
+  Append16(datagram, 0);
+  Append(datagram, Bytes{0x08, 0, 0, 0, static_cast<uint8_t>(vni >> 16), static_cast<uint8_t>(vni >> 8),
+                         static_cast<uint8_t>(vni), 0});
+  Append(datagram, inner);
+  return Packet(eth, outer, kUdp, std::move(datagram));
+}
+
+}  // namespace kasane::frames

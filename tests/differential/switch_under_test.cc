@@ -1,0 +1,313 @@
+#include "tests/differential/switch_under_test.h"
+
+#include <fcntl.h>
+#include <linux/if.h>
+#include <linux/if_tun.h>
+#include <poll.h>
+#include <sched.h>
+#include <signal.h>
+#include <sys/ioctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <chrono>
+#include <cstring>
+#include <filesystem>
+
+#include "tests/lab/netns.h"
+#include "tests/lab/process.h"
+#include "vswitch/base/status.h"
+#include "vswitch/ovs/ovs_datapath.h"
+
+namespace kasane::differential {
+namespace {
+
+constexpr uint16_t kFenceType = 0x88b5;  // IEEE 802 local experimental.
+constexpr std::chrono::seconds kPatience{20};
+constexpr char kSchema[] = "/usr/share/openvswitch/vswitch.ovsschema";
+const MacAddress kNicPeer({0x02, 0, 0, 0, 0, 0xfe});
+
+absl::Status FromErrno(std::string_view what) {
+  return Error(absl::StatusCode::kInternal, "{}: {}", what, std::strerror(errno));
+}
+
+absl::StatusOr<int> OpenTap(const std::string& name) {
+  const int fd = open("/dev/net/tun", O_RDWR | O_NONBLOCK | O_CLOEXEC);
+  if (fd < 0) return FromErrno("/dev/net/tun");
+  ifreq request{};
+  request.ifr_flags = IFF_TAP | IFF_NO_PI;
+  std::strncpy(request.ifr_name, name.c_str(), IFNAMSIZ - 1);
+  if (ioctl(fd, TUNSETIFF, &request) < 0) {
+    close(fd);
+    return FromErrno("TUNSETIFF " + name);
+  }
+  return fd;
+}
+
+absl::Status RunTool(const std::string& tool, std::vector<std::string> arguments,
+                     const std::vector<std::string>& environment = {}) {
+  ASSIGN_OR_RETURN(const std::string program, lab::FindProgram(tool));
+  lab::Command command;
+  command.argv = std::move(arguments);
+  command.argv.insert(command.argv.begin(), program);
+  command.environment = environment;
+  return lab::Run(command).status();
+}
+
+absl::Status Ip(const std::vector<std::string>& arguments) { return RunTool("ip", arguments); }
+
+frames::Bytes Fence(uint32_t number) {
+  const std::array<uint8_t, 4> payload = {static_cast<uint8_t>(number >> 24),
+                                          static_cast<uint8_t>(number >> 16), static_cast<uint8_t>(number >> 8),
+                                          static_cast<uint8_t>(number)};
+  return frames::Raw({MacAddress({0x02, 0xfe, 0, 0, 0, 1}), MacAddress({0x02, 0xfe, 0, 0, 0, 2})}, kFenceType,
+                     payload);
+}
+
+bool IsFence(const frames::Bytes& frame) {
+  return frame.size() >= 14 && frame[12] == kFenceType >> 8 && frame[13] == (kFenceType & 0xff);
+}
+
+// A VXLAN packet over IPv4 as the switch sends it: no options, UDP to 4789.
+std::optional<TunnelFrame> ParseVxlan(const frames::Bytes& frame) {
+  constexpr size_t kInner = 14 + 20 + 8 + 8;
+  if (frame.size() < kInner || frame[12] != 0x08 || frame[13] != 0 || frame[14] != 0x45 || frame[23] != 17)
+    return {};
+  if (frame[36] != 0x12 || frame[37] != 0xb5) return {};
+  TunnelFrame out;
+  out.source = IpAddress::V4(std::span<const uint8_t, 4>(&frame[26], 4));
+  out.destination = IpAddress::V4(std::span<const uint8_t, 4>(&frame[30], 4));
+  out.vni = static_cast<uint32_t>(frame[46] << 16 | frame[47] << 8 | frame[48]);
+  out.inner.assign(frame.begin() + kInner, frame.end());
+  return out;
+}
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<SwitchUnderTest>> SwitchUnderTest::Start(const SwitchConfig& config) {
+  std::unique_ptr<SwitchUnderTest> out(new SwitchUnderTest(config));
+  if (unshare(CLONE_NEWNET) != 0) return FromErrno("a network namespace of its own (root is needed)");
+  char pattern[] = "/tmp/kasane-differential.XXXXXX";
+  if (mkdtemp(pattern) == nullptr) return FromErrno("mkdtemp");
+  out->directory_ = pattern;
+  // Quiet interfaces: nothing but what the test sends.
+  for (const char* name : {"ipv6/conf/all/disable_ipv6", "ipv6/conf/default/disable_ipv6"}) {
+    RETURN_IF_ERROR(lab::SetSysctl(name, "1"));
+  }
+  RETURN_IF_ERROR(Ip({"link", "set", "lo", "up"}));
+  RETURN_IF_ERROR(out->StartDaemons());
+  RETURN_IF_ERROR(out->MakeUnderlay());
+  RETURN_IF_ERROR(out->MakePorts());
+  RETURN_IF_ERROR(out->StartDatapath());
+  return out;
+}
+
+SwitchUnderTest::~SwitchUnderTest() {
+  datapath_.reset();
+  lab::EndProcesses(daemons_, 2000);
+  for (const auto& [id, tap] : taps_) close(tap.fd);
+  if (nic_.fd >= 0) close(nic_.fd);
+  std::error_code ignored;
+  if (!directory_.empty()) std::filesystem::remove_all(directory_, ignored);
+}
+
+absl::Status SwitchUnderTest::StartDaemons() {
+  const std::string database = directory_ + "/conf.db";
+  const std::string socket = directory_ + "/db.sock";
+  const std::vector<std::string> environment = {"OVS_RUNDIR=" + directory_, "OVS_LOGDIR=" + directory_,
+                                                "OVS_DBDIR=" + directory_};
+  RETURN_IF_ERROR(RunTool("ovsdb-tool", {"create", database, kSchema}));
+  const auto daemon = [&](const std::string& name, std::vector<std::string> arguments) -> absl::Status {
+    ASSIGN_OR_RETURN(const std::string program, lab::FindProgram(name));
+    arguments.insert(arguments.begin(), program);
+    for (const char* option : {"--pidfile", "--detach", "--no-chdir", "-vconsole:off"})
+      arguments.emplace_back(option);
+    RETURN_IF_ERROR(lab::Run({arguments, "", environment, "", "", -1}).status());
+    ASSIGN_OR_RETURN(const std::string pid, lab::ReadFile(directory_ + "/" + name + ".pid"));
+    daemons_.push_back(std::stoi(pid));
+    return absl::OkStatus();
+  };
+  RETURN_IF_ERROR(daemon("ovsdb-server", {database, "--remote=punix:" + socket}));
+  RETURN_IF_ERROR(Vsctl({"--no-wait", "init"}));
+  return daemon("ovs-vswitchd", {"unix:" + socket, "--disable-system"});
+}
+
+absl::Status SwitchUnderTest::Vsctl(const std::vector<std::string>& arguments) {
+  std::vector<std::string> all = {"--timeout=20", "--db=unix:" + directory_ + "/db.sock"};
+  all.insert(all.end(), arguments.begin(), arguments.end());
+  return RunTool("ovs-vsctl", all);
+}
+
+absl::Status SwitchUnderTest::MakeUnderlay() {
+  nic_.name = "phy0";
+  ASSIGN_OR_RETURN(nic_.fd, OpenTap(nic_.name));
+  bridge_mac_ = MacAddress({0x02, 0, 0, 0, 0, 1});
+  RETURN_IF_ERROR(Ip({"link", "set", nic_.name, "mtu", "9000", "up"}));
+  RETURN_IF_ERROR(
+      Vsctl({"add-br", "br-phy", "--", "set", "bridge", "br-phy", "datapath_type=netdev",
+             "other_config:hwaddr=" + bridge_mac_.ToString(), "--", "add-port", "br-phy", nic_.name}));
+  RETURN_IF_ERROR(Ip({"addr", "add", config_.vtep.ToString() + "/24", "dev", "br-phy"}));
+  RETURN_IF_ERROR(Ip({"link", "set", "br-phy", "up"}));
+  for (const IpAddress& peer : config_.peers) {
+    RETURN_IF_ERROR(Ip(
+        {"neigh", "add", peer.ToString(), "lladdr", kNicPeer.ToString(), "dev", "br-phy", "nud", "permanent"}));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status SwitchUnderTest::MakePorts() {
+  std::vector<std::string> arguments = {
+      "add-br", "br-int", "--", "set", "bridge", "br-int", "datapath_type=netdev", "fail_mode=secure"};
+  for (const PortId& port : config_.ports) {
+    Tap tap;
+    tap.name = fmt::format("vm{}", taps_.size());
+    ASSIGN_OR_RETURN(tap.fd, OpenTap(tap.name));
+    taps_[port] = tap;
+    RETURN_IF_ERROR(Ip({"link", "set", tap.name, "mtu", "9000", "up"}));
+    for (const std::string& word :
+         {std::string("--"), std::string("add-port"), std::string("br-int"), tap.name, std::string("--"),
+          std::string("set"), std::string("interface"), tap.name, "external_ids:iface-id=" + port.str()}) {
+      arguments.push_back(word);
+    }
+  }
+  return Vsctl(arguments);
+}
+
+absl::Status SwitchUnderTest::StartDatapath() {
+  ovs::OvsConfig config;
+  config.run_dir = directory_;
+  config.datapath_type = "netdev";
+  config.tunnel_addresses.v4 = config_.vtep;
+  auto datapath = ovs::OvsDatapath::Create(config, [this] {
+    const std::lock_guard lock(mutex_);
+    ++events_;
+    event_.notify_all();
+  });
+  if (!datapath.ok()) return datapath.status();
+  datapath_ = std::move(datapath).value();
+  datapath_->WantTunnels(config_.peers);
+  return WaitForFacts("the switch with its ports and tunnels", [this](const DatapathFacts& facts) {
+    const bool tunnels = std::all_of(config_.peers.begin(), config_.peers.end(), [&](const IpAddress& peer) {
+      const auto tunnel = facts.tunnels.find(peer);
+      return tunnel != facts.tunnels.end() && tunnel->second.ready;
+    });
+    return facts.ready && tunnels && facts.attachments.size() == config_.ports.size();
+  });
+}
+
+absl::Status SwitchUnderTest::WaitForFacts(const std::string& what,
+                                           const std::function<bool(const DatapathFacts&)>& enough) {
+  const auto deadline = std::chrono::steady_clock::now() + kPatience;
+  std::unique_lock lock(mutex_);
+  while (true) {
+    const auto facts = datapath_->Facts();
+    if (enough(*facts)) return absl::OkStatus();
+    const uint64_t seen = events_;
+    if (!event_.wait_until(lock, deadline, [&] { return events_ != seen; })) {
+      std::string problems;
+      for (const Problem& problem : facts->problems)
+        problems += "\n  " + problem.subject + ": " + problem.message;
+      return Error(absl::StatusCode::kDeadlineExceeded, "{} did not come up{}", what, problems);
+    }
+  }
+}
+
+absl::Status SwitchUnderTest::Apply(const HostView& view) {
+  const auto result = datapath_->Apply(view);
+  if (!result.ok()) return result.status();
+  for (const auto& [owner, reason] : result->failed_owners) {
+    return Error(absl::StatusCode::kInternal, "the switch refused {} {}: {}", Label(owner.kind), owner.id,
+                 reason);
+  }
+  return AddFences();
+}
+
+absl::Status SwitchUnderTest::AddFences() {
+  const std::vector<std::string> environment = {"OVS_RUNDIR=" + directory_};
+  for (const char* bridge : {"br-int", "br-phy"}) {
+    RETURN_IF_ERROR(RunTool("ovs-ofctl",
+                            {"-O", "OpenFlow15", "add-flow", fmt::format("unix:{}/{}.mgmt", directory_, bridge),
+                             fmt::format("priority=65000,dl_type={:#x},actions=in_port", kFenceType)},
+                            environment));
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<Observed> SwitchUnderTest::SendFromPort(const PortId& port, const frames::Bytes& frame) {
+  return Exchange(taps_.at(port), frame);
+}
+
+absl::StatusOr<Observed> SwitchUnderTest::SendFromTunnel(const IpAddress& outer_source, uint32_t vni,
+                                                         const frames::Bytes& inner) {
+  return Exchange(nic_, frames::Vxlan({bridge_mac_, kNicPeer}, {outer_source, config_.vtep, 64}, vni, inner));
+}
+
+absl::StatusOr<Observed> SwitchUnderTest::Exchange(const Tap& tap, const frames::Bytes& frame) {
+  Observed observed;
+  if (write(tap.fd, frame.data(), frame.size()) < 0) return FromErrno("write to " + tap.name);
+  // The first fence may share the frame's batch, whose outputs leave port by port; the second one cannot.
+  for (int i = 0; i < 2; ++i) RETURN_IF_ERROR(AwaitFence(tap, ++fences_, observed));
+  std::sort(observed.local.begin(), observed.local.end());
+  std::sort(observed.tunnel.begin(), observed.tunnel.end());
+  return observed;
+}
+
+absl::Status SwitchUnderTest::AwaitFence(const Tap& tap, uint32_t number, Observed& observed) {
+  const frames::Bytes fence = Fence(number);
+  if (write(tap.fd, fence.data(), fence.size()) < 0) return FromErrno("write to " + tap.name);
+  const auto deadline = std::chrono::steady_clock::now() + kPatience;
+  while (!Drain(tap, number, observed)) {
+    const auto left =
+        std::chrono::duration_cast<std::chrono::milliseconds>(deadline - std::chrono::steady_clock::now());
+    pollfd waiting = {tap.fd, POLLIN, 0};
+    if (left.count() <= 0 || poll(&waiting, 1, static_cast<int>(left.count())) == 0) {
+      return Error(absl::StatusCode::kDeadlineExceeded, "the fence behind a frame to {} did not come back",
+                   tap.name);
+    }
+  }
+  return absl::OkStatus();
+}
+
+bool SwitchUnderTest::Drain(const Tap& fence_tap, uint32_t number, Observed& observed) {
+  const frames::Bytes fence = Fence(number);
+  bool seen = false;
+  const auto drain = [&](const PortId* port, const Tap& tap) {
+    frames::Bytes buffer(16384);
+    while (true) {
+      const ssize_t length = read(tap.fd, buffer.data(), buffer.size());
+      if (length <= 0) return;
+      const frames::Bytes frame(buffer.begin(), buffer.begin() + length);
+      if (!IsFence(frame)) {
+        Sort(port, frame, observed);
+      } else if (&tap == &fence_tap && frame == fence) {
+        seen = true;
+      }
+    }
+  };
+  for (const auto& [id, tap] : taps_) drain(&id, tap);
+  drain(nullptr, nic_);
+  return seen;
+}
+
+void SwitchUnderTest::Sort(const PortId* port, const frames::Bytes& frame, Observed& observed) const {
+  if (port != nullptr) {
+    observed.local.emplace_back(*port, frame);
+  } else if (auto tunnel = ParseVxlan(frame)) {
+    observed.tunnel.push_back(std::move(*tunnel));
+  }
+}
+
+absl::StatusOr<std::map<DropReason, uint64_t>> SwitchUnderTest::Drops() {
+  // Counters of cached flows reach the flow tables with the revalidators.
+  RETURN_IF_ERROR(RunTool("ovs-appctl", {"revalidator/wait"}, {"OVS_RUNDIR=" + directory_}));
+  ASSIGN_OR_RETURN(const std::vector<InstalledEntry> entries, datapath_->Dump());
+  std::map<DropReason, uint64_t> drops;
+  for (const InstalledEntry& entry : entries) {
+    if (entry.drop_reason && entry.packets != 0) drops[*entry.drop_reason] += entry.packets;
+  }
+  return drops;
+}
+
+}  // namespace kasane::differential

@@ -1,0 +1,15 @@
+// Port security: whether a frame that a VM sends speaks for the port's own addresses only.
+#pragma once
+
+#include <optional>
+
+#include "vswitch/base/drop_reason.h"
+#include "vswitch/host_view.h"
+#include "vswitch/sim/packet.h"
+
+namespace kasane::sim {
+
+// Why `port`, whose port security is on, may not send `packet`; nothing if it may.
+std::optional<DropReason> WhyRefused(const LocalPort& port, const Packet& packet);
+
+}  // namespace kasane::sim
