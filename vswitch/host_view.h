@@ -61,7 +61,7 @@ struct LocalPort {
   bool admin_state_up = true;
   bool port_security_enabled = true;
   // Its fixed IPs, allowed address pairs, and the link-local address of each MAC among them. Sorted.
-  std::vector<AllowedAddress> allowed;
+  std::vector<AllowedAddress> allowed = {};
 
   bool operator==(const LocalPort&) const = default;
 };

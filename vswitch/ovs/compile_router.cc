@@ -17,6 +17,7 @@ const Owner kPipelineOwner;
 constexpr uint16_t kLoop = 200;
 constexpr uint16_t kEcho = 170;
 constexpr uint16_t kOwnAddress = 160;
+constexpr uint16_t kMulticast = 155;  // Above kNotRouted: a packet from a link-local address may be both.
 constexpr uint16_t kNotRouted = 150;
 constexpr uint16_t kTtl = 120;
 constexpr uint16_t kForward = 50;
@@ -106,9 +107,9 @@ void CompileRouterPipeline(FlowTable& out) {
     AddDrop(out, Table::kRouter, priority, std::move(match), kPipelineOwner, reason);
   };
   drop(kLoop, fmt::format("{}={}", reg::kHops, kMaxRouterHops), DropReason::kRouterLoop);
-  drop(kNotRouted, "ip,nw_dst=224.0.0.0/4", DropReason::kRouterMulticast);
-  drop(kNotRouted, "ip,nw_dst=255.255.255.255", DropReason::kRouterMulticast);
-  drop(kNotRouted, "ipv6,ipv6_dst=ff00::/8", DropReason::kRouterMulticast);
+  drop(kMulticast, "ip,nw_dst=224.0.0.0/4", DropReason::kRouterMulticast);
+  drop(kMulticast, "ip,nw_dst=255.255.255.255", DropReason::kRouterMulticast);
+  drop(kMulticast, "ipv6,ipv6_dst=ff00::/8", DropReason::kRouterMulticast);
   // Link-local packets never leave their link (RFC 4291, 2.5.6).
   drop(kNotRouted, "ipv6,ipv6_dst=fe80::/10", DropReason::kRouterLocal);
   drop(kNotRouted, "ipv6,ipv6_src=fe80::/10", DropReason::kRouterLocal);
