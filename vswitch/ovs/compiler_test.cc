@@ -69,7 +69,8 @@ TEST(Compile, APortThatIsNotPluggedHasNoFlows) {
                                             *MacAddress::Parse("fa:16:3e:00:00:01"),
                                             {*IpAddress::Parse("10.0.0.1")},
                                             true,
-                                            true, {}});
+                                            true,
+                                            {}});
   const Owner owner{OwnerKind::kPort, "p"};
   const auto owned = [&](const FlowTable& table) {
     int count = 0;
