@@ -24,7 +24,9 @@ inline HostView TestView() {
   view.networks.emplace(blue, NetworkView{blue, "blue", *Vni::From(7), 1450, true, {HostId("h2")}});
   view.networks.emplace(red, NetworkView{red, "red", *Vni::From(8), 1450, true, {}});
   view.ports[PortId("port-web")] =
-      LocalPort{PortId("port-web"), "web", blue, web, {*IpAddress::Parse("10.0.0.5")}, true, true};
+      LocalPort{PortId("port-web"), "web", blue, web, {*IpAddress::Parse("10.0.0.5")}, true, true, {}};
+  // These tests send frames of no protocol, which port security would stop at the door.
+  view.ports[PortId("port-web")].port_security_enabled = false;
   view.endpoints[PortId("port-db")] =
       RemoteEndpoint{PortId("port-db"), "db", blue, HostId("h2"), db, {*IpAddress::Parse("10.0.0.6")}, true};
   view.hosts[HostId("h2")] = RemoteHost{HostId("h2"), peer, {peer, {}}};
