@@ -153,7 +153,7 @@ class AgentCall {
 
   absl::Status Serve() {
     std::jthread writer([this](std::stop_token stop) { WriteAll(std::move(stop)); });
-    const absl::Status status = ReadReports();
+    absl::Status status = ReadReports();
     writer.request_stop();
     std::optional<Deadline> goodbye;
     if (status.code() == absl::StatusCode::kCancelled) {
