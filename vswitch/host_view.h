@@ -22,6 +22,9 @@
 
 namespace kasane {
 
+// A packet passes at most this many routers on one host; the next one drops it as router_loop.
+inline constexpr int kMaxRouterHops = 8;
+
 // At most one VTEP address per family.
 struct TunnelAddresses {
   std::optional<IpAddress> v4;

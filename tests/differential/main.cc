@@ -9,7 +9,7 @@
 #include "tests/differential/random_cloud.h"
 #include "tests/differential/switch_under_test.h"
 #include "vswitch/base/status.h"
-#include "vswitch/sim/packet.h"
+#include "vswitch/packet/packet.h"
 #include "vswitch/sim/sim.h"
 
 namespace kasane::differential {
@@ -38,11 +38,11 @@ std::string Hex(const frames::Bytes& bytes) {
 std::string Describe(const Observed& observed) {
   std::string text;
   for (const auto& [port, frame] : observed.local) {
-    text += fmt::format("    port {}: {}\n      {}\n", port, sim::Packet(frame).Summary(), Hex(frame));
+    text += fmt::format("    port {}: {}\n      {}\n", port, Packet(frame).Summary(), Hex(frame));
   }
   for (const TunnelFrame& tunnel : observed.tunnel) {
     text += fmt::format("    tunnel to {} VNI {}: {}\n      {}\n", tunnel.destination, tunnel.vni,
-                        sim::Packet(tunnel.inner).Summary(), Hex(tunnel.inner));
+                        Packet(tunnel.inner).Summary(), Hex(tunnel.inner));
   }
   return text.empty() ? "    nothing\n" : text;
 }
@@ -59,7 +59,7 @@ void Report(const HostView& view, uint64_t seed, int number, const Stimulus& sti
   fmt::print("DIVERGENCE seed {} packet {}: {} {}\n  sim: {}\n", seed, number,
              stimulus.port ? "from port " + stimulus.port->str()
                            : fmt::format("from tunnel {} VNI {}", stimulus.outer_source, stimulus.vni),
-             sim::Packet(stimulus.frame).Summary(), result.drop ? Label(*result.drop) : "");
+             Packet(stimulus.frame).Summary(), result.drop ? Label(*result.drop) : "");
   for (const sim::Step& step : result.steps) fmt::print("    {}: {}\n", step.stage, step.text);
   fmt::print("{}  switch:\n{}  frame: {}\n{}", Describe(Expected(result)), Describe(observed),
              Hex(stimulus.frame), ToString(view));

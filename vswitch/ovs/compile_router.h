@@ -9,9 +9,6 @@
 
 namespace kasane::ovs {
 
-// A packet passes at most this many routers on one host; the next one drops it as router_loop.
-inline constexpr int kMaxRouterHops = 8;
-
 // What holds for all routers: hop count, TTL, what is never routed.
 void CompileRouterPipeline(FlowTable& out);
 

@@ -5,7 +5,7 @@
 
 #include "vswitch/base/drop_reason.h"
 #include "vswitch/host_view.h"
-#include "vswitch/sim/packet.h"
+#include "vswitch/packet/packet.h"
 
 namespace kasane::sim {
 

@@ -5,7 +5,7 @@
 
 #include <string>
 
-#include "vswitch/sim/packet.h"
+#include "vswitch/packet/packet.h"
 
 namespace kasane::sim {
 namespace {

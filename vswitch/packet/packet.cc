@@ -1,4 +1,4 @@
-#include "vswitch/sim/packet.h"
+#include "vswitch/packet/packet.h"
 
 #include <fmt/format.h>
 
@@ -8,7 +8,7 @@
 
 #include "vswitch/base/check.h"
 
-namespace kasane::sim {
+namespace kasane {
 namespace {
 
 constexpr size_t kEthernet = 14;
@@ -238,4 +238,4 @@ std::string Packet::Summary() const {
   return text + fmt::format(" ttl {}", ttl());
 }
 
-}  // namespace kasane::sim
+}  // namespace kasane

@@ -1,5 +1,5 @@
-// A frame with its headers found: what sim reads and rewrites. Rewriting keeps checksums right by the
-// incremental update of RFC 1624, as a switch does, so that bytes agree with the datapaths.
+// A frame with its headers found: what sim and the slow path read and rewrite. Rewriting keeps checksums right
+// by the incremental update of RFC 1624, as a switch does, so that bytes agree with the datapaths.
 //
 // Parsing never reads beyond the frame. A header that is truncated or contradicts itself is not there:
 // its has_... is false and `malformed` is set. Multi-byte values are in host order.
@@ -14,7 +14,7 @@
 #include "vswitch/base/ip_address.h"
 #include "vswitch/base/mac_address.h"
 
-namespace kasane::sim {
+namespace kasane {
 
 inline constexpr uint16_t kEtherIpv4 = 0x0800;
 inline constexpr uint16_t kEtherArp = 0x0806;
@@ -113,4 +113,4 @@ class Packet {
   size_t l4_end_ = 0;  // End of the IP packet.
 };
 
-}  // namespace kasane::sim
+}  // namespace kasane

@@ -1,0 +1,152 @@
+#include "vswitch/sim/walk.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "vswitch/sim/port_security.h"
+
+namespace kasane::sim {
+namespace {
+
+bool Holds(const std::vector<IpAddress>& ips, const IpAddress& ip) {
+  return std::find(ips.begin(), ips.end(), ip) != ips.end();
+}
+
+}  // namespace
+
+void Walk::Note(std::string_view stage, Owner owner, std::string text) {
+  result_.steps.push_back({std::string(stage), std::move(owner), std::move(text)});
+}
+
+void Walk::Drop(std::string_view stage, Owner owner, DropReason reason) {
+  Note(stage, std::move(owner), fmt::format("dropped: {} ({})", Label(reason), Explanation(reason)));
+  result_.drop = reason;
+}
+
+std::optional<Holder> Walk::FindHolder(const NetworkId& network, const IpAddress& ip) const {
+  for (const auto& [id, port] : view_.ports) {
+    if (port.network == network && port.admin_state_up && Holds(port.ips, ip)) {
+      return Holder{PortOwner(id), port.mac, id, nullptr};
+    }
+  }
+  for (const auto& [id, endpoint] : view_.endpoints) {
+    if (endpoint.network == network && Holds(endpoint.ips, ip)) {
+      return Holder{PortOwner(id), endpoint.mac, std::nullopt, nullptr};
+    }
+  }
+  for (const auto& [id, router] : view_.routers) {
+    if (!router.admin_state_up) continue;
+    for (const RouterPort& port : router.ports) {
+      const bool has = port.link_local == ip ||
+                       std::any_of(port.addresses.begin(), port.addresses.end(),
+                                   [&](const IpPrefix& address) { return address.address() == ip; });
+      if (port.network == network && has) return Holder{RouterOwner(id), port.mac, std::nullopt, &port};
+    }
+  }
+  return std::nullopt;
+}
+
+Result Walk::FromPort(const PortId& id) {
+  const auto port = view_.ports.find(id);
+  if (port == view_.ports.end()) {
+    Drop("input", {}, DropReason::kUnknownPort);
+    return Finish();
+  }
+  const NetworkView& network = view_.networks.at(port->second.network);
+  if (!port->second.admin_state_up || !network.admin_state_up) {
+    Drop("input", PortOwner(id), DropReason::kAdminDown);
+    return Finish();
+  }
+  Note("input", PortOwner(id),
+       fmt::format("from port {} into network {} (VNI {}): {}", port->second.name, network.name, network.vni,
+                   packet_.Summary()));
+  entered_ = id;
+  if (Hygiene() && PortSecurity(port->second) && !AnswerArp(network, id) && !AnswerNd(network, id))
+    Bridge(network);
+  return Finish();
+}
+
+Result Walk::FromTunnel(const IpAddress& outer_source, uint32_t vni) {
+  const RemoteHost* sender = nullptr;
+  for (const auto& [id, host] : view_.hosts) {
+    if (host.addresses.v4 == outer_source || host.addresses.v6 == outer_source) sender = &host;
+  }
+  if (sender == nullptr) {
+    Drop("input", {}, DropReason::kUnknownVtep);
+    return Finish();
+  }
+  Note("input", {OwnerKind::kHost, sender->id.str()}, fmt::format("from the tunnel of host {}", sender->id));
+  const auto found = std::find_if(view_.networks.begin(), view_.networks.end(),
+                                  [&](const auto& entry) { return entry.second.vni.value() == vni; });
+  if (found == view_.networks.end()) {
+    Drop("tunnel", {}, DropReason::kUnknownVni);
+    return Finish();
+  }
+  const NetworkView& network = found->second;
+  if (!network.admin_state_up) {
+    Drop("tunnel", NetworkOwner(network.id), DropReason::kAdminDown);
+    return Finish();
+  }
+  Note("tunnel", NetworkOwner(network.id), fmt::format("VNI {} is network {}", vni, network.name));
+  if (!packet_.has_ethernet()) {
+    Drop("tunnel_l2", {}, DropReason::kMalformed);
+    return Finish();
+  }
+  if (packet_.eth_dst().IsMulticast()) {
+    ReplicateLocal(network);
+    return Finish();
+  }
+  for (const auto& [id, port] : view_.ports) {
+    if (port.network == network.id && port.admin_state_up && port.mac == packet_.eth_dst()) {
+      Note("tunnel_l2", PortOwner(id), fmt::format("{} is port {}", port.mac, port.name));
+      DeliverLocal(port);
+      return Finish();
+    }
+  }
+  Drop("tunnel_l2", {}, DropReason::kNotLocal);
+  return Finish();
+}
+
+bool Walk::Hygiene() {
+  const auto refuse = [&](DropReason reason) {
+    Drop("hygiene", {}, reason);
+    return false;
+  };
+  if (!packet_.has_ethernet()) return refuse(DropReason::kMalformed);
+  if (packet_.vlan_tagged()) return refuse(DropReason::kVlanTagged);
+  const MacAddress::Bytes dst = packet_.eth_dst().bytes();
+  const MacAddress::Bytes reserved = {0x01, 0x80, 0xc2, 0x00, 0x00};
+  if (std::equal(dst.begin(), dst.end() - 1, reserved.begin()) && dst[5] < 0x10) {
+    return refuse(DropReason::kReservedMulticast);
+  }
+  if (packet_.eth_src().IsMulticast()) return refuse(DropReason::kMulticastSource);
+  if (packet_.malformed()) return refuse(DropReason::kMalformed);
+  return true;
+}
+
+bool Walk::PortSecurity(const LocalPort& port) {
+  if (!port.port_security_enabled) return true;
+  const auto reason = WhyRefused(port, packet_);
+  if (reason) Drop("port_security", PortOwner(port.id), *reason);
+  return !reason;
+}
+
+void Walk::DeliverLocal(const LocalPort& port) {
+  if (entered_ == port.id) {
+    Note("deliver", PortOwner(port.id), "a bridge never sends a frame back to where it came from");
+    return;
+  }
+  Note("deliver", PortOwner(port.id), fmt::format("to port {}", port.name));
+  result_.deliveries.push_back({port.id, {}, {}, {}, packet_.frame()});
+}
+
+void Walk::SendToHost(const HostId& host, const NetworkView& network, const Owner& owner,
+                      std::string_view stage) {
+  const auto remote = view_.hosts.find(host);
+  if (remote == view_.hosts.end() || !remote->second.vtep) return Drop(stage, owner, DropReason::kNoTunnel);
+  result_.deliveries.push_back({{}, host, remote->second.vtep, network.vni, packet_.frame()});
+}
+
+}  // namespace kasane::sim

@@ -1,0 +1,68 @@
+// The slow path: what a datapath's tables cannot answer. A frame comes here with where it entered and why; what
+// comes back are frames to inject and, of an announcement, who speaks for which address now. Shared by sim and
+// by every datapath, so that they agree. Pure; any thread. The frame is hostile input.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "vswitch/base/ids.h"
+#include "vswitch/base/ip_address.h"
+#include "vswitch/base/mac_address.h"
+#include "vswitch/base/vni.h"
+#include "vswitch/host_view.h"
+
+namespace kasane {
+
+enum class SlowPathCause : uint8_t {
+  kNeighbour = 1,     // ARP or ND asks for an address that this host answers for.
+  kAnnouncement = 2,  // A GARP or an unsolicited neighbour advertisement, which was forwarded as well.
+  kTtlExceeded = 3,   // At `router`.
+  kTooBig = 4,        // For the network behind `router`, whose MTU is `mtu`.
+  kNoRoute = 5,       // At `router`.
+  kNoNeighbour = 6,   // `router` has a route; nobody has the next hop's address.
+};
+
+struct SlowPathPacket {
+  SlowPathCause cause = SlowPathCause::kNeighbour;
+  std::optional<PortId> port;             // The local port that the frame entered this host by, or ...
+  std::optional<IpAddress> outer_source;  // ... the tunnel that it came through.
+  NetworkId network;  // In which the frame is; for a router's causes, that it entered it from.
+  std::optional<RouterId> router;
+  uint32_t mtu = 0;  // Bytes of IP packet. kTooBig only.
+  std::vector<uint8_t> frame;
+};
+
+// A frame for one of three places.
+struct Injection {
+  std::optional<PortId> port;      // Out of this local port;
+  std::optional<RouterId> router;  // out of this router, by its routes, MACs still to be filled in;
+  std::optional<HostId> host;      // or through the tunnel to this host, in ...
+  std::optional<Vni> vni;          // ... this network.
+  std::vector<uint8_t> frame;
+
+  bool operator==(const Injection&) const = default;
+};
+
+// An address that a port speaks for since now (GARP, unsolicited NA).
+struct Announcement {
+  NetworkId network;
+  IpAddress ip;
+  MacAddress mac;
+  PortId port;
+
+  auto operator<=>(const Announcement&) const = default;
+  bool operator==(const Announcement&) const = default;
+};
+
+struct SlowPathOutcome {
+  std::vector<Injection> injections;
+  std::optional<Announcement> announcement;
+  std::string text;  // What was done or why nothing, for people.
+};
+
+SlowPathOutcome HandleSlowPath(const HostView& view, const SlowPathPacket& packet);
+
+}  // namespace kasane
