@@ -9,8 +9,8 @@ namespace kasane::lab {
 
 struct UpOptions {
   std::string lab;
-  std::string topology;  // A resource file.
-  bool wait = true;      // Until every VM's port is ACTIVE.
+  std::string topology;                  // A resource file.
+  bool wait = true;                      // Until every VM's port is ACTIVE.
   std::string datapath_type = "netdev";  // Of every hypervisor; see Hypervisor::datapath_type.
 };
 
