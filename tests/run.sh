@@ -5,7 +5,7 @@
 #
 # Phases, all by default: build format unit lab tidy e2e. Unit tests are built and run with ASan and UBSan,
 # and only so; the programs, which the lab and end-to-end tests run, as for release. --full repeats the
-# end-to-end tests of crashes and restarts many times. The last line is "N passed, N failed"; the exit status
+# end-to-end tests of crashes and restarts many times, and lets each fuzzer run for ten minutes. The last line is "N passed, N failed"; the exit status
 # is 0 only if none failed. The log of each phase is in build/test-logs/.
 set -uo pipefail
 
@@ -17,6 +17,7 @@ passed=0
 failed=0
 failures=()
 timings=()
+e2e_timeout=300  # Seconds, for each end-to-end test.
 
 die() {
   echo "run.sh: $*" >&2
@@ -145,7 +146,7 @@ phase_e2e() {
     name=$(basename "$test" .sh)
     [ "$name" != lib ] || continue
     start=$(date +%s%N)
-    if timeout 300 "$test" >"$logs/e2e-$name.log" 2>&1; then
+    if timeout "$e2e_timeout" "$test" >"$logs/e2e-$name.log" 2>&1; then
       took=$(seconds $(($(date +%s%N) - start)))
       echo "   passed: $name ($took s)"
       pass
@@ -160,7 +161,10 @@ phase_e2e() {
 phases=()
 for argument in "$@"; do
   case $argument in
-    --full) export KASANE_TEST_FULL=1 ;;
+    --full)
+      export KASANE_TEST_FULL=1
+      e2e_timeout=3600
+      ;;
     -h | --help)
       sed -n '2,/^set/s/^# \{0,1\}//p' "${BASH_SOURCE[0]}"
       exit 0

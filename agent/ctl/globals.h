@@ -14,6 +14,7 @@ namespace kasane::ctl {
 
 struct Globals {
   std::string controller = "127.0.0.1:6650";     // HOST:PORT
+  bool controller_given = false;                 // It was named, not left at this default.
   std::string agent = "/run/kasane/agent.sock";  // Path of its Unix socket.
   bool insecure = false;                         // May dial a controller that is not on loopback.
   double timeout_seconds = 10;                   // For each call.
@@ -35,6 +36,7 @@ void AddGet(CLI::App& app, Action& action);  // get, hosts
 void AddDelete(CLI::App& app, Action& action);
 void AddWatch(CLI::App& app, Action& action);
 void AddInspect(CLI::App& app, Action& action);  // status, ports, tunnels, networks, routers, flows
+void AddDrops(CLI::App& app, Action& action);
 void AddTrace(CLI::App& app, Action& action);
 
 }  // namespace kasane::ctl

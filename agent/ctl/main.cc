@@ -14,7 +14,8 @@ namespace {
 void AddGlobals(CLI::App& app, Globals& globals, std::string& format) {
   app.add_option("--controller", globals.controller, "HOST:PORT of kasane-controller")
       ->envname("KASANE_CONTROLLER")
-      ->capture_default_str();
+      ->capture_default_str()
+      ->each([&globals](const std::string&) { globals.controller_given = true; });
   app.add_option("--agent", globals.agent, "Admin socket of kasaned")
       ->envname("KASANE_AGENT")
       ->capture_default_str();
@@ -42,12 +43,13 @@ int Main(int argc, char** argv) {
   app.require_subcommand(1);
   app.fallthrough();
   AddGlobals(app, globals, format);
-  for (const auto add : {AddApply, AddGet, AddDelete, AddWatch, AddInspect, AddTrace}) add(app, action);
+  for (const auto add : {AddApply, AddGet, AddDelete, AddWatch, AddInspect, AddDrops, AddTrace})
+    add(app, action);
   app.footer(
       "Controller: apply, get, delete, hosts, watch. Agent: status, ports, tunnels, networks, routers, flows, "
-      "trace.\n"
+      "drops, trace.\n"
       "Examples:\n  kasanectl apply -f topology.json\n  kasanectl get ports\n  kasanectl status\n"
-      "  kasanectl trace shop-front1 --dst-ip 172.16.1.5\nExit codes: 0 done, 1 a fault or a failure, 2 wrong "
+      "  kasanectl trace shop-front1 172.16.1.5\nExit codes: 0 done, 1 a fault or a failure, 2 wrong "
       "usage.");
   try {
     app.parse(argc, argv);
