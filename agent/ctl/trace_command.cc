@@ -1,6 +1,5 @@
 // kasanectl trace
 #include <fmt/format.h>
-#include <CLI/CLI.hpp>
 
 #include <algorithm>
 
@@ -42,39 +41,34 @@ int RunTrace(const ProbeOptions& options, const Globals& globals) {
 
 }  // namespace
 
-void AddTrace(CLI::App& app, Action& action) {
+void AddTrace(cli::Command& app, Action& action) {
   auto options = std::make_shared<ProbeOptions>();
-  CLI::App* command =
-      app.add_subcommand("trace", "Follow a packet of a VM through this host, without sending it");
+  cli::Command command =
+      app.AddCommand("trace", "Follow a packet of a VM through this host, without sending it");
   command
-      ->add_option("PORT", options->port,
-                   "Local port that it comes from: id, beginning of it (4 or more), or name")
-      ->required();
-  command->add_option("--dst-ip", options->destination_ip,
-                      "Where it goes (for arp and nd: the address asked for)");
-  command->add_option("--dst-mac", options->destination_mac,
-                      "Default: the peer's, or the router's, as the VM would choose");
-  command->add_option("--src-ip", options->source_ip, "Default: the port's first address of the family");
-  command->add_option("--src-mac", options->source_mac, "Default: the port's");
-  command->add_option("--proto", options->protocol, "icmp (an echo request), tcp, udp, arp or nd")
-      ->check(CLI::IsMember({"icmp", "tcp", "udp", "arp", "nd"}))
-      ->capture_default_str();
-  command->add_option("--sport", options->source_port, "Source port of tcp and udp")->capture_default_str();
-  command->add_option("--dport", options->destination_port, "Destination port of tcp and udp")
-      ->capture_default_str();
-  command->add_option("--ttl", options->ttl, "TTL or hop limit")
-      ->check(CLI::Range(0, 255))
-      ->capture_default_str();
-  command->add_option("--size", options->size, "Payload in bytes")
-      ->check(CLI::Range(size_t{0}, kMaxPayload))
-      ->capture_default_str();
-  command->add_option("--frame", options->frame,
-                      "A whole Ethernet frame in hexadecimal, instead of all of the above");
-  command->footer(
+      .AddOption("PORT", options->port,
+                 "Local port that it comes from: id, beginning of it (4 or more), or name")
+      .Required();
+  command.AddOption("--dst-ip", options->destination_ip,
+                    "Where it goes (for arp and nd: the address asked for)");
+  command.AddOption("--dst-mac", options->destination_mac,
+                    "Default: the peer's, or the router's, as the VM would choose");
+  command.AddOption("--src-ip", options->source_ip, "Default: the port's first address of the family");
+  command.AddOption("--src-mac", options->source_mac, "Default: the port's");
+  command.AddOption("--proto", options->protocol, "icmp (an echo request), tcp, udp, arp or nd")
+      .OneOf({"icmp", "tcp", "udp", "arp", "nd"})
+      .ShowDefault();
+  command.AddOption("--sport", options->source_port, "Source port of tcp and udp").ShowDefault();
+  command.AddOption("--dport", options->destination_port, "Destination port of tcp and udp").ShowDefault();
+  command.AddOption("--ttl", options->ttl, "TTL or hop limit").Range(0, 255).ShowDefault();
+  command.AddOption("--size", options->size, "Payload in bytes").Range(0, kMaxPayload).ShowDefault();
+  command.AddOption("--frame", options->frame,
+                    "A whole Ethernet frame in hexadecimal, instead of all of the above");
+  command.Footer(
       "Exits with 0 if it is delivered (to a port here or through a tunnel), with 1 if it is dropped.\n"
       "Examples:\n  kasanectl trace shop-front1 --dst-ip 172.16.1.5\n"
       "  kasanectl trace shop-front1 --dst-ip 172.16.0.7 --proto tcp --dport 443");
-  command->callback([&action, options] {
+  command.OnParsed([&action, options] {
     action = [options](const Globals& globals) { return RunTrace(*options, globals); };
   });
 }
