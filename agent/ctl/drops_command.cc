@@ -1,6 +1,5 @@
 // kasanectl drops
 #include <fmt/format.h>
-#include <CLI/CLI.hpp>
 
 #include <chrono>
 #include <cstdio>
@@ -60,14 +59,14 @@ int RunDrops(const DropsOptions& options, const Globals& globals) {
 
 }  // namespace
 
-void AddDrops(CLI::App& app, Action& action) {
+void AddDrops(cli::Command& app, Action& action) {
   auto options = std::make_shared<DropsOptions>();
-  CLI::App* command = app.add_subcommand("drops", "Show what this host dropped: why, and of whom");
-  command->add_option("--port", options->port,
-                      "Only what is counted for this local port: id, beginning of it, or name");
-  command->add_flag("--watch", options->watch, "Show the rates each second, until interrupted");
-  command->footer("Examples:\n  kasanectl drops\n  kasanectl drops --port shop-front1 --watch");
-  command->callback([&action, options] {
+  cli::Command command = app.AddCommand("drops", "Show what this host dropped: why, and of whom");
+  command.AddOption("--port", options->port,
+                    "Only what is counted for this local port: id, beginning of it, or name");
+  command.AddFlag("--watch", options->watch, "Show the rates each second, until interrupted");
+  command.Footer("Examples:\n  kasanectl drops\n  kasanectl drops --port shop-front1 --watch");
+  command.OnParsed([&action, options] {
     action = [options](const Globals& globals) { return RunDrops(*options, globals); };
   });
 }

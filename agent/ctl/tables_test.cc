@@ -181,7 +181,7 @@ on host hv2:
 => dropped on host hv2: no_route (the router has no route to the destination)
 note: not followed to host hv3: gone
 )text");
-EXPECT_EQ(TraceText({}), "=> delivered to nobody\n");
+  EXPECT_EQ(TraceText({}), "=> delivered to nobody\n");
 }
 
 TEST(AgentTablesTest, NetworksAndTunnels) {

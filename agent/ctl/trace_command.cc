@@ -1,6 +1,5 @@
 // kasanectl trace
 #include <fmt/format.h>
-#include <CLI/CLI.hpp>
 
 #include <algorithm>
 #include <optional>
@@ -135,19 +134,18 @@ int RunTrace(const TraceOptions& options, const Globals& globals) {
 
 }  // namespace
 
-void AddTrace(CLI::App& app, Action& action) {
+void AddTrace(cli::Command& app, Action& action) {
   auto options = std::make_shared<TraceOptions>();
-  CLI::App* command =
-      app.add_subcommand("trace", "Follow a packet of a VM from host to host, without sending it");
+  cli::Command command =
+      app.AddCommand("trace", "Follow a packet of a VM from host to host, without sending it");
+  command.AddOption("PORT", options->port, "Port that it comes from: id, beginning of it (4 or more), or name")
+      .Required();
   command
-      ->add_option("PORT", options->port, "Port that it comes from: id, beginning of it (4 or more), or name")
-      ->required();
-  command
-      ->add_option("PACKET", options->packet,
-                   "As docs/packets.md says, or an address alone: an echo request to it. What is left out is "
-                   "filled in as the VM would")
-      ->required();
-  command->footer(
+      .AddOption("PACKET", options->packet,
+                 "As docs/packets.md says, or an address alone: an echo request to it. What is left out is "
+                 "filled in as the VM would")
+      .Required();
+  command.Footer(
       "The agent answers for its own host; how it goes on at the end of a tunnel is told from the "
       "controller's\n"
       "records, as is a packet of a port on another host.\n"
@@ -155,7 +153,7 @@ void AddTrace(CLI::App& app, Action& action) {
       "Examples:\n  kasanectl trace shop-front1 172.16.1.5\n"
       "  kasanectl trace shop-front1 'tcp(dst=172.16.0.7, dport=443, flags=S)'\n"
       "  kasanectl trace shop-front1 'arp(tpa=172.16.0.1)'");
-  command->callback([&action, options] {
+  command.OnParsed([&action, options] {
     action = [options](const Globals& globals) { return RunTrace(*options, globals); };
   });
 }

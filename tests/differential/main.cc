@@ -1,10 +1,10 @@
 // kasane-differential: random clouds, random frames; the switch must do what sim says, byte for byte.
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdio>
 
+#include "agent/cli/arguments.h"
 #include "agent/view/host_view_builder.h"
 #include "tests/differential/random_cloud.h"
 #include "tests/differential/switch_under_test.h"
@@ -121,14 +121,18 @@ absl::Status RunCloudTwiceIfNeeded(Run& run, uint64_t seed, int packets) {
 }
 
 int Main(int argc, char** argv) {
-  CLI::App app("Sends random frames through random clouds and compares Open vSwitch with the reference.");
+  cli::CommandLine app(
+      "Sends random frames through random clouds and compares Open vSwitch with the reference.");
   int clouds = 20;
   int packets = 200;
   uint64_t seed = 1;
-  app.add_option("--clouds", clouds, "Random clouds to build")->capture_default_str();
-  app.add_option("--packets", packets, "Frames sent in each")->capture_default_str();
-  app.add_option("--seed", seed, "Seed of the first cloud; the next ones count up")->capture_default_str();
-  CLI11_PARSE(app, argc, argv);
+  app.AddOption("--clouds", clouds, "Random clouds to build").ShowDefault();
+  app.AddOption("--packets", packets, "Frames sent in each").ShowDefault();
+  app.AddOption("--seed", seed, "Seed of the first cloud; the next ones count up").ShowDefault();
+  if (const auto ending = app.Parse(argc, argv)) {
+    ending->Print();
+    return ending->code;
+  }
   auto under_test = SwitchUnderTest::Start({LocalPorts(), OwnVtep(), PeerVteps()});
   if (!under_test.ok()) {
     fmt::print(stderr, "kasane-differential: {}\n", Message(under_test.status()));
