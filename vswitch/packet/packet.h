@@ -80,6 +80,8 @@ class Packet {
   // The source (1) or target (2) link-layer address option, if there is one.
   std::optional<MacAddress> nd_option(uint8_t type) const;
   IpAddress nd_target() const;
+  // An advertisement's R, S and O, the top bits of the word behind the checksum.
+  uint32_t nd_flags() const { return static_cast<uint32_t>(frame_[l4_ + 4]) << 24; }
   // Turns a solicitation into the advertisement that says `mac` has the target; `flags` are the top 32
   // bits (R, S, O) in host order. A source link-layer option becomes the target's; without one, there is none.
   void MakeNeighbourAdvertisement(const MacAddress& mac, uint32_t flags);

@@ -4,12 +4,13 @@
 
 namespace kasane::sim {
 
-Result FromPort(const HostView& view, const PortId& port, const Frame& frame) {
-  return Walk(view, frame).FromPort(port);
+Result FromPort(const HostView& view, const PortId& port, const Frame& frame, const LearnedMacs& learned) {
+  return Walk(view, frame, learned).FromPort(port);
 }
 
-Result FromTunnel(const HostView& view, const IpAddress& outer_source, uint32_t vni, const Frame& frame) {
-  return Walk(view, frame).FromTunnel(outer_source, vni);
+Result FromTunnel(const HostView& view, const IpAddress& outer_source, uint32_t vni, const Frame& frame,
+                  const LearnedMacs& learned) {
+  return Walk(view, frame, learned).FromTunnel(outer_source, vni);
 }
 
 }  // namespace kasane::sim

@@ -26,6 +26,11 @@ void Walk::Drop(std::string_view stage, Owner owner, DropReason reason) {
 }
 
 std::optional<Holder> Walk::FindHolder(const NetworkId& network, const IpAddress& ip) const {
+  if (const auto claim = view_.claims.find({network, ip}); claim != view_.claims.end()) {
+    const PortId& port = claim->second.port;
+    return Holder{PortOwner(port), claim->second.mac,
+                  view_.ports.count(port) != 0 ? std::optional(port) : std::nullopt, nullptr};
+  }
   for (const auto& [id, port] : view_.ports) {
     if (port.network == network && port.admin_state_up && Holds(port.ips, ip)) {
       return Holder{PortOwner(id), port.mac, id, nullptr};
@@ -94,18 +99,10 @@ Result Walk::FromTunnel(const IpAddress& outer_source, uint32_t vni) {
     Drop("tunnel_l2", {}, DropReason::kMalformed);
     return Finish();
   }
-  if (packet_.eth_dst().IsMulticast()) {
-    ReplicateLocal(network);
-    return Finish();
+  if (HasUnsecured(view_.endpoints, network.id, [&](const auto& port) { return port.host == sender->id; })) {
+    Learn(network.id, {std::nullopt, sender->id});
   }
-  for (const auto& [id, port] : view_.ports) {
-    if (port.network == network.id && port.admin_state_up && port.mac == packet_.eth_dst()) {
-      Note("tunnel_l2", PortOwner(id), fmt::format("{} is port {}", port.mac, port.name));
-      DeliverLocal(port);
-      return Finish();
-    }
-  }
-  Drop("tunnel_l2", {}, DropReason::kNotLocal);
+  BridgeFromTunnel(network);
   return Finish();
 }
 
@@ -127,7 +124,10 @@ bool Walk::Hygiene() {
 }
 
 bool Walk::PortSecurity(const LocalPort& port) {
-  if (!port.port_security_enabled) return true;
+  if (!port.port_security_enabled) {
+    Learn(port.network, {port.id, std::nullopt});
+    return true;
+  }
   const auto reason = WhyRefused(port, packet_);
   if (reason) Drop("port_security", PortOwner(port.id), *reason);
   return !reason;

@@ -16,6 +16,15 @@ inline Owner PortOwner(const PortId& id) { return {OwnerKind::kPort, id.str()}; 
 inline Owner NetworkOwner(const NetworkId& id) { return {OwnerKind::kNetwork, id.str()}; }
 inline Owner RouterOwner(const RouterId& id) { return {OwnerKind::kRouter, id.str()}; }
 
+// Whether the network has a port with port security off among `ports` for which `also` holds.
+template <typename Ports, typename Predicate>
+bool HasUnsecured(const Ports& ports, const NetworkId& network, Predicate also) {
+  for (const auto& [id, port] : ports) {
+    if (port.network == network && !port.port_security_enabled && also(port)) return true;
+  }
+  return false;
+}
+
 // Who holds an address on a network.
 struct Holder {
   Owner owner;
@@ -26,7 +35,8 @@ struct Holder {
 
 class Walk {
  public:
-  Walk(const HostView& view, const Frame& frame) : view_(view), packet_(frame) {}
+  Walk(const HostView& view, const Frame& frame, const LearnedMacs& learned)
+      : view_(view), learned_(learned), packet_(frame) {}
 
   Result FromPort(const PortId& id);
   Result FromTunnel(const IpAddress& outer_source, uint32_t vni);
@@ -37,10 +47,17 @@ class Walk {
   void Drop(std::string_view stage, Owner owner, DropReason reason);
   bool Hygiene();
   bool PortSecurity(const LocalPort& port);
+  void Learn(const NetworkId& network, const LearnedPlace& place);
+  const LocalPort* FindLocal(const NetworkId& network, const MacAddress& mac) const;
   bool AnswerArp(const NetworkView& network, const PortId& from);
   bool AnswerNd(const NetworkView& network, const PortId& from);
   void Bridge(const NetworkView& network);
   void Replicate(const NetworkView& network);
+  void BridgeUnknown(const NetworkView& network);
+  void BridgeFromTunnel(const NetworkView& network);
+  const LearnedPlace* FindLearned(const NetworkView& network) const;
+  void FloodUnsecured(const NetworkView& network, std::string_view stage);
+  void CopyToHost(const HostId& host, const NetworkView& network);
   void ReplicateLocal(const NetworkView& network);
   bool ToRouter(const NetworkView& network);
   void EnterRouter(const RouterView& router);
@@ -53,6 +70,7 @@ class Walk {
   std::optional<Holder> FindHolder(const NetworkId& network, const IpAddress& ip) const;
 
   const HostView& view_;
+  const LearnedMacs& learned_;
   Packet packet_;
   Result result_;
   std::optional<PortId> entered_;  // The VM's port, until the packet is routed: not sent back there.
