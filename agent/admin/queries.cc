@@ -69,7 +69,11 @@ v1::ResolveReply Found(const MacAddress& mac, std::string_view kind, const std::
 
 // What the switch can deliver to: it has no flow for a local port that is not plugged.
 HostView WithoutUnplugged(HostView view, const DatapathFacts& facts) {
-  std::erase_if(view.ports, [&facts](const auto& entry) { return !facts.attachments.contains(entry.first); });
+  const auto unplugged = [&facts](const PortId& id) { return !facts.attachments.contains(id); };
+  std::erase_if(view.claims, [&](const auto& entry) {
+    return view.ports.contains(entry.second.port) && unplugged(entry.second.port);
+  });
+  std::erase_if(view.ports, [&](const auto& entry) { return unplugged(entry.first); });
   return view;
 }
 
@@ -79,6 +83,10 @@ bool Owns(const Port& port, const NetworkId& network, const IpAddress& ip) {
 }
 
 std::optional<v1::ResolveReply> FindVm(const HostView& view, const NetworkId& network, const IpAddress& ip) {
+  if (const auto claim = view.claims.find({network, ip}); claim != view.claims.end()) {
+    const Owner owner{OwnerKind::kPort, claim->second.port.str()};
+    return Found(claim->second.mac, "port", owner.id, OwnerName(view, owner));
+  }
   for (const auto& [id, port] : view.ports) {
     if (Owns(port, network, ip)) return Found(port.mac, "port", id.str(), port.name);
   }

@@ -32,10 +32,11 @@ struct Fault {
 // "path: message"
 std::string ToString(const Fault& fault);
 
-using AnyResource = std::variant<std::shared_ptr<const model::Host>, std::shared_ptr<const model::Network>,
-                                 std::shared_ptr<const model::Subnet>, std::shared_ptr<const model::Port>,
-                                 std::shared_ptr<const model::Router>, std::shared_ptr<const model::FloatingIp>,
-                                 std::shared_ptr<const model::SecurityGroup>>;
+using AnyResource =
+    std::variant<std::shared_ptr<const model::Host>, std::shared_ptr<const model::Network>,
+                 std::shared_ptr<const model::Subnet>, std::shared_ptr<const model::Port>,
+                 std::shared_ptr<const model::Router>, std::shared_ptr<const model::FloatingIp>,
+                 std::shared_ptr<const model::SecurityGroup>, std::shared_ptr<const model::AddressClaim>>;
 
 ResourceKey KeyOf(const AnyResource& resource);
 

@@ -171,13 +171,20 @@ void CompileNeighbours(const HostView& view, FlowTable& out) {
   const auto add = [&](const auto& port) {
     if (routed.count(port.network) == 0) return;
     const Vni vni = view.networks.at(port.network).vni;
-    for (const IpAddress& ip : port.ips)
+    for (const IpAddress& ip : port.ips) {
+      if (view.claims.count({port.network, ip}) != 0) continue;
       CompileNeighbour(vni, ip, port.mac, {OwnerKind::kPort, port.id.str()}, out);
+    }
   };
   for (const auto& [id, port] : view.ports) {
     if (port.admin_state_up) add(port);
   }
   for (const auto& [id, endpoint] : view.endpoints) add(endpoint);
+  for (const auto& [key, claim] : view.claims) {
+    if (routed.count(key.first) == 0) continue;
+    CompileNeighbour(view.networks.at(key.first).vni, key.second, claim.mac,
+                     {OwnerKind::kPort, claim.port.str()}, out);
+  }
 }
 
 }  // namespace kasane::ovs

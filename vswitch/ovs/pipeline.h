@@ -11,6 +11,7 @@
 
 #include <array>
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -37,25 +38,56 @@ enum class Table : uint8_t {
   kRoute = 12,        // Longest prefix.
   kNeighbour = 13,    // (network, next hop) to MAC.
   kDeliver = 14,      // To a local port.
+  // 15 to 19 are free.
+  kFlood = 20,          // Replication of group addresses to the VTEPs of a network, in chunks.
+  kUnknown = 21,        // Unicast to a MAC that is nobody's: where it was learned, or to every unsecured port.
+  kTunnelUnknown = 22,  // The same for what came through a tunnel: local ports only.
+  kLearned = 23,        // (network, MAC) to a place, filled by the switch itself: not part of any plan.
 };
 
-inline constexpr int kTableCount = 15;
+inline constexpr int kTableCount = 24;
 
 constexpr std::string_view Label(Table table) {
-  constexpr std::array<std::string_view, kTableCount> kLabels = {
-      "input",  "hygiene",   "port_security", "nd_security", "arp",   "nd",        "nd_reply", "l2",
-      "tunnel", "tunnel_l2", "flood_local",   "router",      "route", "neighbour", "deliver"};
+  constexpr std::array<std::string_view, kTableCount> kLabels = {"input",
+                                                                 "hygiene",
+                                                                 "port_security",
+                                                                 "nd_security",
+                                                                 "arp",
+                                                                 "nd",
+                                                                 "nd_reply",
+                                                                 "l2",
+                                                                 "tunnel",
+                                                                 "tunnel_l2",
+                                                                 "flood_local",
+                                                                 "router",
+                                                                 "route",
+                                                                 "neighbour",
+                                                                 "deliver",
+                                                                 "",
+                                                                 "",
+                                                                 "",
+                                                                 "",
+                                                                 "",
+                                                                 "flood",
+                                                                 "unknown",
+                                                                 "tunnel_unknown",
+                                                                 "learned"};
   static_assert(kLabels[static_cast<size_t>(Table::kDeliver)] == "deliver");
+  static_assert(kLabels[static_cast<size_t>(Table::kLearned)] == "learned");
   return kLabels[static_cast<size_t>(table)];
 }
 
 // Registers. Every name is used by match and action text alike.
 namespace reg {
-inline constexpr std::string_view kOutPort = "reg0";     // Local switch port to deliver to.
-inline constexpr std::string_view kRouter = "reg1";      // Key of the router the packet is in.
-inline constexpr std::string_view kHops = "reg2";        // Routers entered so far on this host.
-inline constexpr std::string_view kNextHop4 = "reg3";    // IPv4 next hop.
-inline constexpr std::string_view kNextHop6 = "xxreg2";  // IPv6 next hop (reg8 to reg11).
+inline constexpr std::string_view kOutPort = "reg0";        // Local switch port to deliver to.
+inline constexpr std::string_view kRouter = "reg1";         // Key of the router the packet is in.
+inline constexpr std::string_view kHops = "reg2";           // Routers entered so far on this host.
+inline constexpr std::string_view kNextHop4 = "reg3";       // IPv4 next hop.
+inline constexpr std::string_view kNextHop6 = "xxreg2";     // IPv6 next hop (reg8 to reg11).
+inline constexpr std::string_view kLearnedPlace = "reg12";  // A switch port, or a host's key (top bit set).
+inline constexpr std::string_view kLearnedPlaceField = "NXM_NX_REG12[]";
+inline constexpr std::string_view kLearnedPortField = "NXM_NX_REG12[0..15]";
+inline constexpr std::string_view kChunk = "reg13";  // How far a replication has come.
 }  // namespace reg
 
 // Cookie: owner kind (8 bits), drop reason or 0 (8 bits), hash of the owner's id (48 bits). A pure
@@ -66,5 +98,8 @@ std::optional<DropReason> CookieDropReason(uint64_t cookie);
 
 // 32-bit key of a router in reg::kRouter: a hash of its id, never 0.
 uint32_t RouterKey(const std::string& router_id);
+
+// The hosts' numbers in reg::kLearnedPlace: hashes of their ids with the top bit set, unique within `hosts`.
+std::map<HostId, uint32_t> AssignHostKeys(const std::map<HostId, RemoteHost>& hosts);
 
 }  // namespace kasane::ovs
