@@ -41,12 +41,16 @@ class FakeLink final : public SyncLink {
     applied_on.push_back(stream);
     applied.push_back(std::move(report));
   }
+  void ReportObserved(uint64_t /*stream*/, std::vector<model::AddressClaim> claims) override {
+    observed.insert(observed.end(), claims.begin(), claims.end());
+  }
   void BatchHandled(uint64_t /*stream*/) override { ++handled; }
   void Refuse(uint64_t /*stream*/, std::string reason) override { refused.push_back(std::move(reason)); }
 
   std::vector<std::vector<HeldResource>> hellos;
   std::vector<Verdict> verdicts;
   std::vector<AppliedReport> applied;
+  std::vector<model::AddressClaim> observed;
   std::vector<uint64_t> applied_on;
   int handled = 0;
   std::vector<std::string> refused;

@@ -5,6 +5,7 @@
 // (controller/validate.h).
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
@@ -20,6 +21,9 @@ class Revision;
 }  // namespace kasane::v1
 
 namespace kasane {
+
+// Of the state protocol (kasane/v1/state.proto), as both ends say it.
+inline constexpr uint32_t kProtocolVersion = 1;
 
 // One thing wrong: `path` is where ("ports[3].fixed_ips[0].ip_address"), `message` what and how to mend it.
 struct Fault {

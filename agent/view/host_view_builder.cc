@@ -79,6 +79,8 @@ std::vector<IpAddress> AddressesOf(const model::Port& port) {
   return ips;
 }
 
+}  // namespace
+
 std::vector<AllowedAddress> AllowedOf(const model::Port& port) {
   std::set<AllowedAddress> allowed = {{port.mac, IpPrefix::Host(IpAddress::LinkLocal(port.mac))}};
   for (const model::FixedIp& ip : port.fixed_ips) allowed.insert({port.mac, IpPrefix::Host(ip.address)});
@@ -89,6 +91,8 @@ std::vector<AllowedAddress> AllowedOf(const model::Port& port) {
   }
   return {allowed.begin(), allowed.end()};
 }
+
+namespace {
 
 RemoteHost MakeRemoteHost(const NetworkState& state, const HostId& id, const TunnelAddresses& own) {
   RemoteHost remote{id, std::nullopt, {}};

@@ -65,24 +65,34 @@ void Report(const HostView& view, uint64_t seed, int number, const Stimulus& sti
              Hex(stimulus.frame), ToString(view));
 }
 
+absl::Status Learn(Run& run, const sim::LearnedMacs::value_type& fact, sim::LearnedMacs& learned) {
+  const auto [it, is_new] = learned.insert(fact);
+  if (!is_new && it->second == fact.second) return absl::OkStatus();
+  it->second = fact.second;
+  return run.under_test.AwaitLearned();
+}
+
 absl::Status RunCloud(Run& run, uint64_t seed, int packets) {
   Random random(seed);
   const NetworkState state = RandomCloud(random);
   const HostView view = BuildHostView(state, kHost, {OwnVtep(), std::nullopt});
-  RETURN_IF_ERROR(run.under_test.Apply({kHost, {OwnVtep(), std::nullopt}, {}, {}, {}, {}, {}}));
+  RETURN_IF_ERROR(run.under_test.Apply({kHost, {OwnVtep(), std::nullopt}, {}, {}, {}, {}, {}, {}}));
   RETURN_IF_ERROR(run.under_test.Apply(view));
+  RETURN_IF_ERROR(run.under_test.ForgetLearned());
+  sim::LearnedMacs learned;
   std::map<DropReason, uint64_t> expected_drops;
   const auto before = run.under_test.Drops();
   if (!before.ok()) return before.status();
   for (int number = 0; number < packets; ++number) {
     const Stimulus stimulus = RandomStimulus(view, random);
-    const sim::Result result = stimulus.port
-                                   ? sim::FromPort(view, *stimulus.port, stimulus.frame)
-                                   : sim::FromTunnel(view, stimulus.outer_source, stimulus.vni, stimulus.frame);
+    const sim::Result result =
+        stimulus.port ? sim::FromPort(view, *stimulus.port, stimulus.frame, learned)
+                      : sim::FromTunnel(view, stimulus.outer_source, stimulus.vni, stimulus.frame, learned);
     const auto observed =
         stimulus.port ? run.under_test.SendFromPort(*stimulus.port, stimulus.frame)
                       : run.under_test.SendFromTunnel(stimulus.outer_source, stimulus.vni, stimulus.frame);
     if (!observed.ok()) return observed.status();
+    if (result.learned) RETURN_IF_ERROR(Learn(run, *result.learned, learned));
     if (result.drop) ++expected_drops[*result.drop];
     ++run.packets;
     const Observed expected = Expected(result);

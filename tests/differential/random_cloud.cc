@@ -52,6 +52,8 @@ class Cloud {
     }
     const auto routers = Below(random_, 4);
     for (uint64_t n = 0; n < routers; ++n) AddRouter(n);
+    const auto claims = Below(random_, 6);
+    for (uint64_t n = 0; n < claims; ++n) AddClaim(n);
     return std::move(state_);
   }
 
@@ -111,12 +113,21 @@ class Cloud {
     port->admin_state_up = !Chance(random_, 10);
     port->port_security_enabled = !Chance(random_, 4);
     AddAddresses(*port, static_cast<uint8_t>(9 + used_[network]));
-    if (Chance(random_, 4) && !port->fixed_ips.empty()) {
-      port->allowed_address_pairs.push_back({IpPrefix::Host(IpAddress::V4(0x0a000000 + 200)),
-                                             Chance(random_, 2) ? std::optional(NthMac(77)) : std::nullopt});
-    }
+    if (Chance(random_, 3) && !port->fixed_ips.empty()) AddAllowedPair(*port);
     vms_.push_back(port);
     state_.ports[port->id] = std::move(port);
+  }
+
+  // An address that several ports share, another port's fixed one, or a whole subnet.
+  void AddAllowedPair(model::Port& port) {
+    const auto mac = Chance(random_, 2) ? std::optional(NthMac(77)) : std::nullopt;
+    const auto kind = Below(random_, 4);
+    IpPrefix prefix = IpPrefix::Host(IpAddress::V4(0x0a000000 + 200));
+    if (kind == 0)
+      prefix = IpPrefix::Host(IpAddress::V4(0x0a000000 + static_cast<uint32_t>(Below(random_, 3)) * 256 + 10));
+    if (kind == 1) prefix = *IpPrefix::Parse("2001:db8:1::/64");
+    if (kind == 2) prefix = *IpPrefix::Parse("10.0.0.0/24");
+    port.allowed_address_pairs.push_back({prefix, mac});
   }
 
   void AddRouter(uint64_t n) {
@@ -140,6 +151,28 @@ class Cloud {
     }
     AddExtraRoutes(*router);
     state_.routers[router->id] = std::move(router);
+  }
+
+  // A claim by a port on an allowed address, its own or anybody's; the view takes only what it may.
+  void AddClaim(uint64_t n) {
+    const auto& port = Pick(vms_, random_);
+    const auto& of = Chance(random_, 2) ? port : Pick(vms_, random_);
+    auto claim = std::make_shared<model::AddressClaim>();
+    claim->network = port->network;
+    claim->port = port->id;
+    claim->sequence = 1 + Below(random_, 3);
+    claim->mac = Chance(random_, 3) ? NthMac(78) : port->mac;
+    if (!of->allowed_address_pairs.empty() && !Chance(random_, 3)) {
+      const model::AllowedAddressPair& pair = of->allowed_address_pairs.front();
+      claim->address = Nth(pair.prefix, 0);
+      claim->mac = pair.mac.value_or(port->mac);
+    } else if (!of->fixed_ips.empty()) {
+      claim->address = of->fixed_ips.front().address;
+    } else {
+      claim->address = IpAddress::V4(0x0a000000 + 210 + static_cast<uint32_t>(n));
+    }
+    claim->id = model::MakeClaimId(claim->network, claim->address);
+    state_.address_claims[claim->id] = std::move(claim);
   }
 
   void AddExtraRoutes(model::Router& router) {
@@ -186,6 +219,9 @@ Targets TargetsOf(const HostView& view) {
   }
   for (const auto& [id, endpoint] : view.endpoints) {
     for (const IpAddress& ip : endpoint.ips) targets.Add(endpoint.mac, ip);
+  }
+  for (const auto& [key, claim] : view.claims) {
+    for (int i = 0; i < 2; ++i) targets.Add(claim.mac, key.second);
   }
   for (const auto& [id, router] : view.routers) {
     for (const RouterPort& port : router.ports) {
@@ -236,6 +272,11 @@ class Sender {
     if (!Chance(random_, 4)) eth.dst = MacAddress::Broadcast();
     const MacAddress sha = Chance(random_, 10) ? Pick(targets_.macs, random_) : eth.src;
     const IpAddress spa = Chance(random_, 8) ? IpAddress() : From(true);
+    // Now and then gratuitous: for an address of its own, or for one that it may at best share.
+    if (Chance(random_, 5)) {
+      const IpAddress said = Chance(random_, 2) ? From(true) : Pick(targets_.v4, random_);
+      return frames::Arp(eth, Chance(random_, 3) ? 2 : 1, sha, said, MacAddress(), said);
+    }
     return frames::Arp(eth, Chance(random_, 4) ? 2 : 1, sha, spa, MacAddress(), Pick(targets_.v4, random_));
   }
 

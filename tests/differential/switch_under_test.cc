@@ -20,6 +20,7 @@
 #include "tests/lab/process.h"
 #include "vswitch/base/status.h"
 #include "vswitch/ovs/ovs_datapath.h"
+#include "vswitch/ovs/pipeline.h"
 
 namespace kasane::differential {
 namespace {
@@ -130,7 +131,8 @@ absl::Status SwitchUnderTest::StartDaemons() {
     return absl::OkStatus();
   };
   RETURN_IF_ERROR(daemon("ovsdb-server", {database, "--remote=punix:" + socket}));
-  RETURN_IF_ERROR(Vsctl({"--no-wait", "init"}));
+  RETURN_IF_ERROR(
+      Vsctl({"--no-wait", "init", "--", "set", "open_vswitch", ".", "other_config:max-revalidator=50"}));
   return daemon("ovs-vswitchd", {"unix:" + socket, "--disable-system"});
 }
 
@@ -297,6 +299,23 @@ void SwitchUnderTest::Sort(const PortId* port, const frames::Bytes& frame, Obser
   } else if (auto tunnel = ParseVxlan(frame)) {
     observed.tunnel.push_back(std::move(*tunnel));
   }
+}
+
+absl::Status SwitchUnderTest::ForgetLearned() {
+  RETURN_IF_ERROR(RunTool("ovs-ofctl",
+                          {"-O", "OpenFlow15", "del-flows", fmt::format("unix:{}/br-int.mgmt", directory_),
+                           fmt::format("table={}", static_cast<int>(ovs::Table::kLearned))},
+                          {"OVS_RUNDIR=" + directory_}));
+  return AwaitLearned();
+}
+
+absl::Status SwitchUnderTest::AwaitLearned() {
+  // A cached flow teaches, and is judged again, when a revalidator comes by; the first may be under way
+  // already.
+  for (int i = 0; i < 2; ++i) {
+    RETURN_IF_ERROR(RunTool("ovs-appctl", {"revalidator/wait"}, {"OVS_RUNDIR=" + directory_}));
+  }
+  return absl::OkStatus();
 }
 
 absl::StatusOr<std::map<DropReason, uint64_t>> SwitchUnderTest::Drops() {

@@ -58,6 +58,11 @@ class SwitchUnderTest {
   absl::StatusOr<Observed> SendFromTunnel(const IpAddress& outer_source, uint32_t vni,
                                           const frames::Bytes& inner);
 
+  // Empties what the switch has learned.
+  absl::Status ForgetLearned();
+  // Returns once what the last frame taught holds for the next one.
+  absl::Status AwaitLearned();
+
   // Packets dropped by reason since the flows that count them came in.
   absl::StatusOr<std::map<DropReason, uint64_t>> Drops();
 

@@ -13,6 +13,9 @@ namespace {
 constexpr int kLearnedSeconds = 300;       // Since the MAC was last seen, as a bridge ages its table (802.1D).
 constexpr int kMaxLearnedPerOwner = 2048;  // A VM that invents MACs fills its own share and no more.
 
+// Back to an earlier table, where goto_table does not lead.
+std::string Resubmit(Table table) { return fmt::format("resubmit(,{})", static_cast<int>(table)); }
+
 std::string HexCookie(const Owner& owner) { return fmt::format("{:#x}", CookieOf(owner, std::nullopt)); }
 
 // (network, MAC) to a place: a switch port's number or a host's key.
@@ -37,8 +40,7 @@ std::set<HostId> UnsecuredHosts(const HostView& view, const NetworkId& network) 
 std::string LocalCopies(const std::vector<uint32_t>& ofports) {
   std::string copies;
   for (const uint32_t ofport : ofports) {
-    copies += fmt::format("{}{}resubmit(,{})", copies.empty() ? "" : ",", Deliver(ofport),
-                          static_cast<int>(Table::kDeliver));
+    copies += fmt::format("{}{}{}", copies.empty() ? "" : ",", Deliver(ofport), Resubmit(Table::kDeliver));
   }
   return copies;
 }
@@ -69,7 +71,7 @@ class NetworkCompiler {
   void Replication() {
     const std::string group = here_ + ",dl_dst=01:00:00:00:00:00/01:00:00:00:00:00";
     Add(out_, Table::kL2, 50, group, Goto(Table::kFlood), owner_);
-    Copies(Table::kFlood, 100, Tunnels(view_, network_.flood_hosts, bindings_), Goto(Table::kFloodLocal));
+    Copies(Table::kFlood, 100, Tunnels(view_, network_.flood_hosts, bindings_), Resubmit(Table::kFloodLocal));
     Add(out_, Table::kTunnel, 100, FromTunnel(), SetMetadata(network_.vni) + Goto(Table::kTunnelL2), owner_);
     Add(out_, Table::kTunnelL2, 50, group, Goto(Table::kFloodLocal), owner_);
     const std::string local = LocalCopies(ports_.all);
@@ -80,7 +82,7 @@ class NetworkCompiler {
   void UnknownUnicast() {
     const std::set<HostId> hosts = UnsecuredHosts(view_, network_.id);
     if (hosts.empty() && ports_.unsecured.empty()) return;
-    const std::string look_up = fmt::format("resubmit(,{}),", static_cast<int>(Table::kLearned));
+    const std::string look_up = Resubmit(Table::kLearned) + ",";
     Add(out_, Table::kL2, 10, here_, look_up + Goto(Table::kUnknown), owner_);
     std::vector<uint32_t> unsecured;
     for (const auto& [id, ofport] : ports_.unsecured) unsecured.push_back(ofport);
@@ -111,8 +113,7 @@ class NetworkCompiler {
       for (size_t i = first; i < end; ++i) actions += tunnels[i] + ",";
       const size_t chunk = first / kVtepsPerFlow;
       if (end < tunnels.size()) {
-        actions +=
-            fmt::format("set_field:{}->{},resubmit(,{})", chunk + 1, reg::kChunk, static_cast<int>(table));
+        actions += fmt::format("set_field:{}->{},{}", chunk + 1, reg::kChunk, Resubmit(table));
       } else if (!last.empty()) {
         actions += last;
       } else {
@@ -148,7 +149,7 @@ class NetworkCompiler {
 
   void LearnedLocal(Table table) {
     for (const auto& [id, ofport] : ports_.unsecured) {
-      Add(out_, table, 100, Learned(ofport), Deliver(ofport) + Goto(Table::kDeliver),
+      Add(out_, table, 100, Learned(ofport), Deliver(ofport) + Resubmit(Table::kDeliver),
           {OwnerKind::kPort, id.str()});
     }
   }
