@@ -34,11 +34,11 @@ void CompilePipeline(const Bindings& bindings, FlowTable& out) {
   for (const char* unparsed : {"ip,nw_proto=0,nw_ttl=0", "ipv6,nw_proto=0,nw_ttl=0", "arp,arp_op=0"}) {
     AddDrop(out, Table::kHygiene, 70, unparsed, kPipelineOwner, DropReason::kMalformed);
   }
-  Add(out, Table::kHygiene, 0, "", Goto(Table::kPortSecurity), kPipelineOwner);
+  Add(out, Table::kHygiene, 0, "", Goto(Table::kMtu), kPipelineOwner);
+  Add(out, Table::kMtuVerdict, 0, "", Goto(Table::kPortSecurity), kPipelineOwner);
   CompilePortSecurityPipeline(out);
   Add(out, Table::kArp, 0, "", Goto(Table::kNd), kPipelineOwner);
-  // Duplicate address detection (source ::) carries no link-layer option that an answer could be made of:
-  // it goes to the owner, who defends the address itself.
+  // Duplicate address detection for what nobody has.
   Add(out, Table::kNd, 120, "icmp6,icmp_type=135,icmp_code=0,ipv6_src=::", Goto(Table::kL2), kPipelineOwner);
   Add(out, Table::kNd, 0, "", Goto(Table::kL2), kPipelineOwner);
   AddDrop(out, Table::kL2, 0, "", kPipelineOwner, DropReason::kUnknownMac);
@@ -93,8 +93,11 @@ void CompileNdAnswer(const AnsweredAddress& a, const Owner& owner, FlowTable& ou
           "move:NXM_NX_IPV6_SRC[]->NXM_NX_IPV6_DST[],set_field:{1}->ipv6_src,set_field:{0}->nd_tll,in_port",
           a.mac, a.ip),
       owner);
+  // No room for the answer's link-layer address, or an answer to all (RFC 4861, 7.2.4).
+  Add(out, Table::kNd, 110, solicit + ",nd_sll=00:00:00:00:00:00", ToAgent(SlowPathCause::kNeighbour), owner);
+  Add(out, Table::kNd, 130, solicit + ",ipv6_src=::", ToAgent(SlowPathCause::kNeighbour), owner);
   if (a.owner_port != 0) {
-    Add(out, Table::kNd, 110, fmt::format("{},in_port={}", solicit, a.owner_port), Goto(Table::kL2), owner);
+    Add(out, Table::kNd, 140, fmt::format("{},in_port={}", solicit, a.owner_port), Goto(Table::kL2), owner);
   }
 }
 
@@ -118,7 +121,8 @@ void CompileLocalPort(const HostView& view, const LocalPort& port, uint32_t ofpo
     return;
   }
   const Vni vni = view.networks.at(port.network).vni;
-  Add(out, Table::kInput, 100, from, SetMetadata(vni) + Goto(Table::kHygiene), owner);
+  Add(out, Table::kInput, 100, from, fmt::format("{}set_field:{:#x}->{},{}", SetMetadata(vni), ofport, reg::kInPort, Goto(Table::kHygiene)),
+      owner);
   CompilePortSecurity(port, ofport, out);
   const std::string deliver =
       fmt::format("set_field:{:#x}->{},{}", ofport, reg::kOutPort, Goto(Table::kDeliver));
@@ -173,6 +177,9 @@ void CompileNetwork(const HostView& view, const NetworkView& network, const Bind
   }
   if (!replicate.empty()) replicate = SetTunnelId(network.vni) + replicate;
   Add(out, Table::kL2, 50, group, replicate + Goto(Table::kFloodLocal), owner);
+  Add(out, Table::kMtu, 100, here, TestMtu(network.mtu) + Goto(Table::kMtuVerdict), owner);
+  Add(out, Table::kMtuVerdict, 100, fmt::format("{},{}=0x1/0x1", here, reg::kTooBig),
+      ToAgent(SlowPathCause::kTooBig, network.mtu), owner);
   Add(out, Table::kTunnel, 100, fmt::format("tun_id={:#x}", network.vni.value()),
       SetMetadata(network.vni) + Goto(Table::kTunnelL2), owner);
   Add(out, Table::kTunnelL2, 50, group, Goto(Table::kFloodLocal), owner);

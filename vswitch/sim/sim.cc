@@ -5,11 +5,22 @@
 namespace kasane::sim {
 
 Result FromPort(const HostView& view, const PortId& port, const Frame& frame) {
-  return Walk(view, frame).FromPort(port);
+  Choices choices;
+  return Walk(view, frame, choices).FromPort(port);
+}
+
+std::vector<Result> EveryFromPort(const HostView& view, const PortId& port, const Frame& frame) {
+  std::vector<Result> results;
+  Choices choices;
+  do {
+    results.push_back(Walk(view, frame, choices).FromPort(port));
+  } while (choices.Next() && results.size() < kMaxAlternatives);
+  return results;
 }
 
 Result FromTunnel(const HostView& view, const IpAddress& outer_source, uint32_t vni, const Frame& frame) {
-  return Walk(view, frame).FromTunnel(outer_source, vni);
+  Choices choices;
+  return Walk(view, frame, choices).FromTunnel(outer_source, vni);
 }
 
 }  // namespace kasane::sim
