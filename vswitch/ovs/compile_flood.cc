@@ -163,6 +163,15 @@ class NetworkCompiler {
   const std::string here_;
 };
 
+// What is larger than the network's MTU ends where it enters.
+void CompileMtu(const NetworkView& network, FlowTable& out) {
+  const Owner owner{OwnerKind::kNetwork, network.id.str()};
+  const std::string here = fmt::format("metadata={:#x}", network.vni.value());
+  Add(out, Table::kMtu, 100, here, TestMtu(network.mtu) + Goto(Table::kMtuVerdict), owner);
+  Add(out, Table::kMtuVerdict, 100, fmt::format("{},{}=0x1/0x1", here, reg::kTooBig),
+      ToAgent(SlowPathCause::kTooBig, network.mtu), owner);
+}
+
 }  // namespace
 
 std::string ToTunnel(const HostView& view, const HostId& id, const Bindings& bindings) {
@@ -187,6 +196,7 @@ void CompileNetwork(const HostView& view, const NetworkView& network, const Bind
             {OwnerKind::kNetwork, network.id.str()}, DropReason::kAdminDown);
     return;
   }
+  CompileMtu(network, out);
   NetworkCompiler compiler(view, network, bindings, ports, out);
   compiler.Replication();
   compiler.UnknownUnicast();

@@ -38,11 +38,11 @@ void CompilePipeline(const Bindings& bindings, FlowTable& out) {
   for (const char* unparsed : {"ip,nw_proto=0,nw_ttl=0", "ipv6,nw_proto=0,nw_ttl=0", "arp,arp_op=0"}) {
     AddDrop(out, Table::kHygiene, 70, unparsed, kPipelineOwner, DropReason::kMalformed);
   }
-  Add(out, Table::kHygiene, 0, "", Goto(Table::kPortSecurity), kPipelineOwner);
+  Add(out, Table::kHygiene, 0, "", Goto(Table::kMtu), kPipelineOwner);
+  Add(out, Table::kMtuVerdict, 0, "", Goto(Table::kPortSecurity), kPipelineOwner);
   CompilePortSecurityPipeline(out);
   Add(out, Table::kArp, 0, "", Goto(Table::kNd), kPipelineOwner);
-  // Duplicate address detection (source ::) carries no link-layer option that an answer could be made of:
-  // it goes to the owner, who defends the address itself.
+  // Duplicate address detection for what nobody has.
   Add(out, Table::kNd, 120, "icmp6,icmp_type=135,icmp_code=0,ipv6_src=::", Goto(Table::kL2), kPipelineOwner);
   Add(out, Table::kNd, 0, "", Goto(Table::kL2), kPipelineOwner);
   AddDrop(out, Table::kL2, 0, "", kPipelineOwner, DropReason::kUnknownMac);
@@ -138,8 +138,11 @@ void CompileNdAnswer(const AnsweredAddress& a, const Owner& owner, FlowTable& ou
           "move:NXM_NX_IPV6_SRC[]->NXM_NX_IPV6_DST[],set_field:{1}->ipv6_src,set_field:{0}->nd_tll,in_port",
           a.mac, a.ip),
       owner);
+  // No room for the answer's link-layer address, or an answer to all (RFC 4861, 7.2.4).
+  Add(out, Table::kNd, 110, solicit + ",nd_sll=00:00:00:00:00:00", ToAgent(SlowPathCause::kNeighbour), owner);
+  Add(out, Table::kNd, 130, solicit + ",ipv6_src=::", ToAgent(SlowPathCause::kNeighbour), owner);
   if (a.owner_port != 0) {
-    Add(out, Table::kNd, 110, fmt::format("{},in_port={}", solicit, a.owner_port), Goto(Table::kL2), owner);
+    Add(out, Table::kNd, 140, fmt::format("{},in_port={}", solicit, a.owner_port), Goto(Table::kL2), owner);
   }
 }
 
@@ -188,7 +191,9 @@ void CompileLocalPort(const HostView& view, const LocalPort& port, uint32_t ofpo
     return;
   }
   const Vni vni = view.networks.at(port.network).vni;
-  Add(out, Table::kInput, 100, from, SetMetadata(vni) + Goto(Table::kHygiene), owner);
+  Add(out, Table::kInput, 100, from,
+      fmt::format("{}set_field:{:#x}->{},{}", SetMetadata(vni), ofport, reg::kInPort, Goto(Table::kHygiene)),
+      owner);
   CompilePortSecurity(port, ofport, out);
   CompileLocalMac(view, port, port.mac, ofport, out);
   Add(out, Table::kDeliver, 100, fmt::format("{}={:#x}", reg::kOutPort, ofport),

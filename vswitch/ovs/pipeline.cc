@@ -1,5 +1,6 @@
 #include "vswitch/ovs/pipeline.h"
 
+#include <algorithm>
 #include <set>
 
 namespace kasane::ovs {
@@ -27,9 +28,10 @@ uint64_t CookieOf(const Owner& owner, std::optional<DropReason> drop) {
 OwnerKind CookieOwnerKind(uint64_t cookie) { return static_cast<OwnerKind>(cookie >> 56); }
 
 std::optional<DropReason> CookieDropReason(uint64_t cookie) {
-  const auto reason = static_cast<uint8_t>(cookie >> 48);
-  if (reason == 0 || reason > kAllDropReasons.size()) return std::nullopt;
-  return static_cast<DropReason>(reason);
+  const auto reason = static_cast<DropReason>(static_cast<uint8_t>(cookie >> 48));
+  const bool known =
+      std::find(kAllDropReasons.begin(), kAllDropReasons.end(), reason) != kAllDropReasons.end();
+  return known ? std::optional(reason) : std::nullopt;
 }
 
 uint32_t RouterKey(const std::string& router_id) {

@@ -59,6 +59,8 @@ class Packet {
   uint8_t ttl() const { return frame_[is_v4() ? 22 : 21]; }
   uint8_t ip_proto() const { return proto_; }  // For IPv6: behind the extension headers.
   bool fragment() const { return fragment_; }
+  bool later_fragment() const { return later_fragment_; }  // Not the first: has no transport header.
+  std::span<const uint8_t> ip_packet() const;              // Without padding behind it.
   void set_ip_src(const IpAddress& ip) { SetIp(is_v4() ? 26 : 22, ip); }
   void set_ip_dst(const IpAddress& ip) { SetIp(is_v4() ? 30 : 38, ip); }
   void set_ttl(uint8_t ttl);
@@ -68,6 +70,10 @@ class Packet {
   uint8_t icmp_type() const { return frame_[l4_]; }
   uint8_t icmp_code() const { return frame_[l4_ + 1]; }
   void set_icmp_type(uint8_t type);
+
+  // The message with its payload, of an ICMP packet that is no fragment; for ICMPv6, whether its checksum is right.
+  std::span<const uint8_t> icmp_message() const { return std::span(frame_).subspan(l4_, l4_end_ - l4_); }
+  bool icmpv6_checksum_right() const;
 
   // UDP header, likewise.
   bool has_udp() const { return l4_ != 0 && proto_ == kProtoUdp; }
@@ -109,6 +115,7 @@ class Packet {
   bool malformed_ = false;
   bool arp_ = false;
   bool fragment_ = false;
+  bool later_fragment_ = false;
   std::optional<IpFamily> ip_;
   uint8_t proto_ = 0;
   size_t l4_ = 0;      // Offset of the transport header; 0: none.

@@ -5,12 +5,24 @@
 namespace kasane::sim {
 
 Result FromPort(const HostView& view, const PortId& port, const Frame& frame, const LearnedMacs& learned) {
-  return Walk(view, frame, learned).FromPort(port);
+  Choices choices;
+  return Walk(view, frame, learned, choices).FromPort(port);
+}
+
+std::vector<Result> EveryFromPort(const HostView& view, const PortId& port, const Frame& frame,
+                                  const LearnedMacs& learned) {
+  std::vector<Result> results;
+  Choices choices;
+  do {
+    results.push_back(Walk(view, frame, learned, choices).FromPort(port));
+  } while (choices.Next() && results.size() < kMaxAlternatives);
+  return results;
 }
 
 Result FromTunnel(const HostView& view, const IpAddress& outer_source, uint32_t vni, const Frame& frame,
                   const LearnedMacs& learned) {
-  return Walk(view, frame, learned).FromTunnel(outer_source, vni);
+  Choices choices;
+  return Walk(view, frame, learned, choices).FromTunnel(outer_source, vni);
 }
 
 }  // namespace kasane::sim

@@ -12,7 +12,7 @@ namespace kasane::sim {
 
 bool Walk::AnswerArp(const NetworkView& network, const PortId& from) {
   if (!packet_.has_arp() || packet_.arp_op() != 1 || IsGratuitousRequest(packet_)) return false;
-  const auto holder = FindHolder(network.id, packet_.arp_tpa());
+  const auto holder = FindHolder(view_, network.id, packet_.arp_tpa());
   if (!holder || holder->local == from) return false;
   Note("arp", holder->owner, fmt::format("answered for {}: {} has it", packet_.arp_tpa(), holder->mac));
   packet_.MakeArpReply(holder->mac);
@@ -21,21 +21,21 @@ bool Walk::AnswerArp(const NetworkView& network, const PortId& from) {
 }
 
 bool Walk::AnswerNd(const NetworkView& network, const PortId& from) {
-  if (!packet_.has_neighbour_solicitation() || packet_.ip_src().IsUnspecified() || packet_.ttl() != 255)
-    return false;
-  const auto holder = FindHolder(network.id, packet_.nd_target());
+  if (!packet_.has_neighbour_solicitation() || packet_.ttl() != 255) return false;
+  const auto holder = FindHolder(view_, network.id, packet_.nd_target());
   if (!holder || holder->local == from) return false;
-  bool anycast = false;
-  if (holder->router_port != nullptr) {
-    for (const IpPrefix& own : holder->router_port->addresses) {
-      if (own.address() != packet_.nd_target()) continue;
-      anycast = own.length() < 127 && own.address() == own.Network().address();
-    }
+  const std::optional<MacAddress> option = packet_.nd_option(1);
+  // No room for the answer's link-layer address, or duplicate address detection: not by rewriting in place.
+  if (packet_.ip_src().IsUnspecified() || !option || *option == MacAddress()) {
+    Note("nd", holder->owner, fmt::format("{} has {}: asks the slow path", holder->mac, packet_.nd_target()));
+    AskSlowPath(network.id, SlowPathCause::kNeighbour);
+    return true;
   }
+  const bool router = holder->router_port != nullptr;
+  const bool anycast = router && IsAnycast(*holder->router_port, packet_.nd_target());
   Note("nd", holder->owner, fmt::format("answered for {}: {} has it", packet_.nd_target(), holder->mac));
   // Router, Solicited, Override (RFC 4861, 4.4); an anycast address is advertised without Override.
-  const uint32_t flags =
-      (holder->router_port != nullptr ? 0x80000000U : 0U) | 0x40000000U | (anycast ? 0 : 0x20000000U);
+  const uint32_t flags = (router ? 0x80000000U : 0U) | 0x40000000U | (anycast ? 0 : 0x20000000U);
   packet_.MakeNeighbourAdvertisement(holder->mac, flags);
   result_.deliveries.push_back({from, {}, {}, {}, packet_.frame()});
   return true;
@@ -141,13 +141,7 @@ void Walk::Replicate(const NetworkView& network) {
        fmt::format("group address: a copy to each of {} hosts and to the local ports",
                    network.flood_hosts.size()));
   for (const HostId& host : network.flood_hosts) CopyToHost(host, network);
-  if (entered_ && AnnouncedBy(packet_)) {
-    for (const HostId& host : network.router_hosts) {
-      Note("l2", NetworkOwner(network.id),
-           fmt::format("announcement: a copy to host {}, which routes here", host));
-      CopyToHost(host, network);
-    }
-  }
+  if (entered_ && AnnouncedBy(packet_)) AskSlowPath(network.id, SlowPathCause::kAnnouncement);
   ReplicateLocal(network);
 }
 
