@@ -12,18 +12,16 @@ namespace {
 
 // Names that scripts and dashboards may rely on: add, never rename.
 namespace feature {
-constexpr std::string_view kSecurityGroups = "security_groups";      // Filtering by a port's groups.
-constexpr std::string_view kAddressPairs = "allowed_address_pairs";  // Routing to who has claimed one.
-constexpr std::string_view kGateway = "gateway";                     // Routing and SNAT to the world outside.
-constexpr std::string_view kFloatingIp = "floating_ip";              // DNAT from the world outside.
-constexpr std::string_view kDhcp = "dhcp";                           // DHCPv4 and DHCPv6 answers.
-constexpr std::string_view kRa = "ra";                               // IPv6 router advertisements.
-constexpr std::string_view kHostRoutes = "host_routes";              // Routes told by DHCP.
-constexpr std::string_view kProviderNetwork = "provider_network";    // flat and vlan networks.
-constexpr std::string_view kMtu = "mtu";                             // Refusing what is larger.
-constexpr std::string_view kEcmp = "ecmp";                           // Several next hops for a destination.
-constexpr std::string_view kUnknownUnicast = "unknown_unicast";      // Flooding to ports without security.
-constexpr std::string_view kExternalNetwork = "external_network";    // Ports on router:external networks.
+constexpr std::string_view kSecurityGroups = "security_groups";    // Filtering by a port's groups.
+constexpr std::string_view kGateway = "gateway";                   // Routing and SNAT to the world outside.
+constexpr std::string_view kFloatingIp = "floating_ip";            // DNAT from the world outside.
+constexpr std::string_view kDhcp = "dhcp";                         // DHCPv4 and DHCPv6 answers.
+constexpr std::string_view kRa = "ra";                             // IPv6 router advertisements.
+constexpr std::string_view kHostRoutes = "host_routes";            // Routes told by DHCP.
+constexpr std::string_view kProviderNetwork = "provider_network";  // flat and vlan networks.
+constexpr std::string_view kMtu = "mtu";                           // Refusing what is larger.
+constexpr std::string_view kEcmp = "ecmp";                         // Several next hops for a destination.
+constexpr std::string_view kExternalNetwork = "external_network";  // Ports on router:external networks.
 }  // namespace feature
 
 class Collector {
@@ -105,9 +103,7 @@ void OfPort(const NetworkState& state, const model::Port& port, Collector& out) 
   const auto add = [&](std::string_view name, std::string detail) {
     out.Add(Kind::kPort, port.id.str(), port.name, name, std::move(detail));
   };
-  if (!port.port_security_enabled) {
-    add(feature::kUnknownUnicast, "Frames to MACs that no port has do not reach it.");
-  } else if (!port.security_groups.empty()) {
+  if (port.port_security_enabled && !port.security_groups.empty()) {
     add(feature::kSecurityGroups, fmt::format("The port's {} not filter: all traffic is allowed.",
                                               Count(port.security_groups.size(), "security group") +
                                                   (port.security_groups.size() == 1 ? " does" : " do")));
@@ -116,11 +112,6 @@ void OfPort(const NetworkState& state, const model::Port& port, Collector& out) 
     add(feature::kExternalNetwork,
         fmt::format("It is not connected to the external network {}: it stays BUILD.",
                     NetworkText(state, port.network)));
-  }
-  if (!port.allowed_address_pairs.empty()) {
-    add(feature::kAddressPairs, fmt::format("{} on the network, but routers do not find who has claimed it.",
-                                            Count(port.allowed_address_pairs.size(), "allowed address pair") +
-                                                (port.allowed_address_pairs.size() == 1 ? " works" : " work")));
   }
 }
 

@@ -46,10 +46,10 @@ TEST(NotEnforcedTest, SecurityOfAVmPort) {
   EXPECT_THAT(NotEnforced(state)[0].detail, HasSubstr("2 security groups do not filter"));
 }
 
-TEST(NotEnforcedTest, PortSecurityOffAsksForFlooding) {
+TEST(NotEnforcedTest, PortSecurityOffAsksForNoFilter) {
   model::Port port = SecurePort(model::PortRole::kVm);
   port.port_security_enabled = false;
-  EXPECT_THAT(Summary(WithPort(port)), ElementsAre("port p1 unknown_unicast"));
+  EXPECT_THAT(Summary(WithPort(port)), IsEmpty());
 }
 
 TEST(NotEnforcedTest, AMachineOnAnExternalNetwork) {
@@ -103,13 +103,6 @@ TEST(NotEnforcedTest, ABoundPortOfAnotherOwnerIsAMachine) {
   model::Port port = SecurePort(model::PortRole::kOther);
   port.host = HostId("hv1");
   EXPECT_THAT(Summary(WithPort(port)), ElementsAre("port p1 security_groups"));
-}
-
-TEST(NotEnforcedTest, AddressPairs) {
-  model::Port port = SecurePort(model::PortRole::kVm);
-  port.port_security_enabled = false;
-  port.allowed_address_pairs = {{Cidr("10.0.0.9/32"), std::nullopt}};
-  EXPECT_THAT(Summary(WithPort(port)), ElementsAre("port p1 allowed_address_pairs", "port p1 unknown_unicast"));
 }
 
 struct SubnetCase {

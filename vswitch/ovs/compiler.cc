@@ -11,6 +11,7 @@
 
 #include "vswitch/claims.h"
 #include "vswitch/ovs/actions.h"
+#include "vswitch/ovs/compile_announcements.h"
 #include "vswitch/ovs/compile_flood.h"
 #include "vswitch/ovs/compile_port_security.h"
 #include "vswitch/ovs/compile_router.h"
@@ -305,6 +306,7 @@ void CompileView(const HostView& view, const Bindings& bindings, FlowTable& out)
     CompileRouter(view, router, router_keys.at(id), out);
   }
   CompileNeighbours(view, out);
+  CompileAnnouncements(view, bindings, out);
 }
 
 }  // namespace
