@@ -30,8 +30,9 @@ inline void AddDropTold(FlowTable& out, Table table, uint16_t priority, std::str
   out.Add({table, priority, std::move(match)}, {ToAgent(cause), owner, reason});
 }
 
-// Sets bit 0 of reg::kTooBig for packets larger than `mtu`, and clears it for others. The switch translates what
-// follows for both, and counts a packet for the flows of both: so what hangs on the bit is counted by the agent.
+// Sets bit 0 of reg::kTooBig for packets larger than `mtu`, and clears it for others. The switch translates
+// what follows for both, and counts a packet for the flows of both: so what hangs on the bit is counted by the
+// agent.
 inline std::string TestMtu(uint32_t mtu) {
   constexpr uint32_t kEthernet = 14;
   return fmt::format("check_pkt_larger({})->NXM_NX_REG6[0],", std::min(mtu + kEthernet, uint32_t{0xffff}));

@@ -101,8 +101,8 @@ struct Path {
   std::string match;
 };
 
-void CompilePath(const HostView& view, const RouterView& router, const Route& route, const NextHop& hop, Path path,
-                 const Owner& owner, FlowTable& out) {
+void CompilePath(const HostView& view, const RouterView& router, const Route& route, const NextHop& hop,
+                 Path path, const Owner& owner, FlowTable& out) {
   const RouterPort& port = *FindRouterPort(router, hop.out_port);
   const NetworkView& network = view.networks.at(port.network);
   if (!network.admin_state_up) {
@@ -128,17 +128,18 @@ void CompileRoute(const HostView& view, const RouterView& router, uint32_t key, 
     CompilePath(view, router, route, route.next_hops.front(), {Table::kRoute, priority, match}, owner, out);
     return;
   }
-  // The fields are addresses, protocol and, unless it is a fragment, ports. Routers in a row must not all choose
-  // alike: each has a basis of its own.
+  // The fields are addresses, protocol and, unless it is a fragment, ports. Routers in a row must not all
+  // choose alike: each has a basis of its own.
   const uint32_t number = several++ << 16;
   Add(out, Table::kRoute, priority, match,
       fmt::format("set_field:{:#x}->{},multipath(symmetric_l3l4+udp,{},hrw,{},0,NXM_NX_REG7[0..15]),{}", number,
                   reg::kPath, key & 0xffff, route.next_hops.size(), Goto(Table::kPath)),
       owner);
   for (uint32_t n = 0; n < route.next_hops.size(); ++n) {
-    CompilePath(view, router, route, route.next_hops[n],
-                {Table::kPath, 100, fmt::format("{},{},{}={:#x}", family, InRouter(key), reg::kPath, number | n)},
-                owner, out);
+    CompilePath(
+        view, router, route, route.next_hops[n],
+        {Table::kPath, 100, fmt::format("{},{},{}={:#x}", family, InRouter(key), reg::kPath, number | n)},
+        owner, out);
   }
 }
 

@@ -121,7 +121,8 @@ void CompileLocalPort(const HostView& view, const LocalPort& port, uint32_t ofpo
     return;
   }
   const Vni vni = view.networks.at(port.network).vni;
-  Add(out, Table::kInput, 100, from, fmt::format("{}set_field:{:#x}->{},{}", SetMetadata(vni), ofport, reg::kInPort, Goto(Table::kHygiene)),
+  Add(out, Table::kInput, 100, from,
+      fmt::format("{}set_field:{:#x}->{},{}", SetMetadata(vni), ofport, reg::kInPort, Goto(Table::kHygiene)),
       owner);
   CompilePortSecurity(port, ofport, out);
   const std::string deliver =

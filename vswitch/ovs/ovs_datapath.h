@@ -20,6 +20,7 @@
 #include "vswitch/ovs/flow_installer.h"
 #include "vswitch/ovs/openflow_channel.h"
 #include "vswitch/ovs/ovs_config.h"
+#include "vswitch/ovs/slow_path_thread.h"
 #include "vswitch/ovs/switch_state.h"
 #include "vswitch/ovs/tunnel_keeper.h"
 
@@ -34,6 +35,7 @@ class OvsDatapath : public Datapath {
     std::function<absl::StatusOr<std::unique_ptr<OpenFlowChannel>>()> open_channel;
     std::unique_ptr<SwitchMonitor> monitor;
     std::unique_ptr<TunnelKeeper> keeper;
+    std::unique_ptr<SlowPathThread> slow_path;  // May be null: packets for the agent are lost.
   };
 
   // On the real switch. An error only if this process cannot get its sockets, or another agent works on the
@@ -42,7 +44,7 @@ class OvsDatapath : public Datapath {
   static absl::StatusOr<std::unique_ptr<Datapath>> Create(const OvsConfig& config,
                                                           std::function<void()> on_event);
 
-  // Starts the monitor and the keeper of `parts`.
+  // Starts the threads of `parts`.
   OvsDatapath(Parts parts, std::function<void()> on_event);
   ~OvsDatapath() override;
   OvsDatapath(const OvsDatapath&) = delete;

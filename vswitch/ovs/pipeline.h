@@ -47,23 +47,26 @@ inline constexpr int kTableCount = 18;
 
 constexpr std::string_view Label(Table table) {
   constexpr std::array<std::string_view, kTableCount> kLabels = {
-      "input",    "hygiene", "mtu",    "mtu_verdict", "port_security", "nd_security", "arp",  "nd",
-      "nd_reply", "l2",      "tunnel", "tunnel_l2",   "flood_local",   "router",      "route", "path",
-      "neighbour", "deliver"};
+      "input",       "hygiene", "mtu",      "mtu_verdict", "port_security", "nd_security",
+      "arp",         "nd",      "nd_reply", "l2",          "tunnel",        "tunnel_l2",
+      "flood_local", "router",  "route",    "path",        "neighbour",     "deliver"};
   static_assert(kLabels[static_cast<size_t>(Table::kDeliver)] == "deliver");
   return kLabels[static_cast<size_t>(table)];
 }
 
+// Number that Dump() gives to what the agent's slow path counts: no table of the switch.
+inline constexpr uint32_t kSlowPathTable = 255;
+
 // Registers. Every name is used by match and action text alike.
 namespace reg {
-inline constexpr std::string_view kOutPort = "reg0";     // Local switch port to deliver to.
-inline constexpr std::string_view kRouter = "reg1";      // Key of the router the packet is in.
-inline constexpr std::string_view kHops = "reg2";        // Routers entered so far on this host.
-inline constexpr std::string_view kNextHop4 = "reg3";    // IPv4 next hop.
-inline constexpr std::string_view kEntry = "reg4";       // VNI from which the packet entered its router.
-inline constexpr std::string_view kInPort = "reg5";      // VM's port that it came from; in_port is lost on routing.
-inline constexpr std::string_view kTooBig = "reg6";      // Bit 0: larger than the MTU that was last tested.
-inline constexpr std::string_view kPath = "reg7";        // Route of several next hops (high 16), next hop (low 16).
+inline constexpr std::string_view kOutPort = "reg0";   // Local switch port to deliver to.
+inline constexpr std::string_view kRouter = "reg1";    // Key of the router the packet is in.
+inline constexpr std::string_view kHops = "reg2";      // Routers entered so far on this host.
+inline constexpr std::string_view kNextHop4 = "reg3";  // IPv4 next hop.
+inline constexpr std::string_view kEntry = "reg4";     // VNI from which the packet entered its router.
+inline constexpr std::string_view kInPort = "reg5";  // VM's port that it came from; in_port is lost on routing.
+inline constexpr std::string_view kTooBig = "reg6";  // Bit 0: larger than the MTU that was last tested.
+inline constexpr std::string_view kPath = "reg7";    // Route of several next hops (high 16), next hop (low 16).
 inline constexpr std::string_view kNextHop6 = "xxreg2";  // IPv6 next hop (reg8 to reg11).
 }  // namespace reg
 

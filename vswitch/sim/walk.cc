@@ -32,7 +32,8 @@ Result Walk::FromPort(const PortId& id) {
        fmt::format("from port {} into network {} (VNI {}): {}", port->second.name, network.name, network.vni,
                    packet_.Summary()));
   origin_ = entered_ = id;
-  if (Hygiene() && FitsMtu(network) && PortSecurity(port->second) && !AnswerArp(network, id) && !AnswerNd(network, id))
+  if (Hygiene() && FitsMtu(network) && PortSecurity(port->second) && !AnswerArp(network, id) &&
+      !AnswerNd(network, id))
     Bridge(network);
   return Finish();
 }

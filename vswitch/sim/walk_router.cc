@@ -117,9 +117,11 @@ void Walk::RouteOut(const RouterView& router) {
   const RouterPort& out_port = *FindRouterPort(router, hop.out_port);
   const NetworkView& network = view_.networks.at(out_port.network);
   if (!network.admin_state_up) return Drop("route", RouterOwner(router.id), DropReason::kAdminDown);
-  std::string text = fmt::format("{} {}into network {} (VNI {})", best->destination,
-                                 hop.gateway ? fmt::format("via {} ", *hop.gateway) : "", network.name, network.vni);
-  if (best->next_hops.size() > 1) text += fmt::format(", next hop {} of {}", choice + 1, best->next_hops.size());
+  std::string text =
+      fmt::format("{} {}into network {} (VNI {})", best->destination,
+                  hop.gateway ? fmt::format("via {} ", *hop.gateway) : "", network.name, network.vni);
+  if (best->next_hops.size() > 1)
+    text += fmt::format(", next hop {} of {}", choice + 1, best->next_hops.size());
   Note("route", RouterOwner(router.id), std::move(text));
   packet_.set_eth_src(out_port.mac);
   if (TooBigFor(network))

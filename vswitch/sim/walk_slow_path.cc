@@ -7,8 +7,8 @@ namespace kasane::sim {
 
 void Walk::AskSlowPath(const NetworkId& network, SlowPathCause cause, std::optional<RouterId> router,
                        uint32_t mtu) {
-  const SlowPathOutcome outcome = HandleSlowPath(view_, {cause, origin_, std::nullopt, network, std::move(router),
-                                                         mtu, packet_.frame()});
+  const SlowPathOutcome outcome =
+      HandleSlowPath(view_, {cause, origin_, std::nullopt, network, std::move(router), mtu, packet_.frame()});
   Note("slow_path", {}, outcome.text);
   if (outcome.drop && !result_.drop) Drop("slow_path", {}, *outcome.drop);
   for (const Injection& injection : outcome.injections) Inject(network, injection);

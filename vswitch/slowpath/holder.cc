@@ -10,9 +10,8 @@ bool Holds(const std::vector<IpAddress>& ips, const IpAddress& ip) {
 }
 
 bool Holds(const RouterPort& port, const IpAddress& ip) {
-  return port.link_local == ip ||
-         std::any_of(port.addresses.begin(), port.addresses.end(),
-                     [&](const IpPrefix& address) { return address.address() == ip; });
+  return port.link_local == ip || std::any_of(port.addresses.begin(), port.addresses.end(),
+                                              [&](const IpPrefix& address) { return address.address() == ip; });
 }
 
 }  // namespace

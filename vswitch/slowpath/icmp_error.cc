@@ -37,9 +37,8 @@ TypeAndCode ErrorOf(SlowPathCause cause, bool v4) {
 
 bool IsOwn(const RouterView& router, const IpAddress& ip) {
   return std::any_of(router.ports.begin(), router.ports.end(), [&](const RouterPort& port) {
-    return port.link_local == ip ||
-           std::any_of(port.addresses.begin(), port.addresses.end(),
-                       [&](const IpPrefix& own) { return own.address() == ip; });
+    return port.link_local == ip || std::any_of(port.addresses.begin(), port.addresses.end(),
+                                                [&](const IpPrefix& own) { return own.address() == ip; });
   });
 }
 
@@ -85,7 +84,8 @@ std::string_view WhyNone(const RouterView& router, const Packet& packet) {
 }
 
 // The router's address on the network that the packet entered by: of the source's subnet, else the lowest.
-std::optional<IpAddress> AnswersFrom(const RouterView& router, const NetworkId& network, const IpAddress& source) {
+std::optional<IpAddress> AnswersFrom(const RouterView& router, const NetworkId& network,
+                                     const IpAddress& source) {
   std::optional<IpAddress> near;
   std::optional<IpAddress> lowest;
   std::optional<IpAddress> link_local;
@@ -157,12 +157,14 @@ SlowPathOutcome SendIcmpError(const HostView& view, const SlowPathPacket& in) {
   // The error quotes the packet as it came; what failed later than the TTL has lost one.
   if (in.cause != SlowPathCause::kTtlExceeded) packet.set_ttl(static_cast<uint8_t>(packet.ttl() + 1));
   const uint32_t mtu = in.cause == SlowPathCause::kTooBig ? in.mtu : 0;
-  out.text = fmt::format("ICMP error type {} code {} from {} to {}", error.type, error.code, *from, packet.ip_src());
-  out.injections.push_back({{},
-                            in.router,
-                            {},
-                            {},
-                            packet.is_v4() ? Error4(packet, *from, error, mtu) : Error6(packet, *from, error, mtu)});
+  out.text =
+      fmt::format("ICMP error type {} code {} from {} to {}", error.type, error.code, *from, packet.ip_src());
+  out.injections.push_back(
+      {{},
+       in.router,
+       {},
+       {},
+       packet.is_v4() ? Error4(packet, *from, error, mtu) : Error6(packet, *from, error, mtu)});
   return out;
 }
 

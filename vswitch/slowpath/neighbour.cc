@@ -42,8 +42,7 @@ std::vector<uint8_t> Advertisement(const Packet& asked, const Holder& holder) {
   message.target_link_layer_addr(Tins::ICMPv6::hwaddress_type(holder.mac.ToString()));
   Tins::IPv6 ip(to.ToString(), target.ToString());
   ip.hop_limit(255);
-  Tins::EthernetII frame =
-      Tins::EthernetII(to_mac.ToString(), holder.mac.ToString()) / ip / message;
+  Tins::EthernetII frame = Tins::EthernetII(to_mac.ToString(), holder.mac.ToString()) / ip / message;
   return frame.serialize();
 }
 

@@ -33,7 +33,7 @@ struct SlowPathPacket {
   std::optional<IpAddress> outer_source;  // ... the tunnel that it came through.
   NetworkId network;  // In which the frame is; for a router's causes, that it entered it from.
   std::optional<RouterId> router;
-  uint32_t mtu = 0;  // Bytes of IP packet. kTooBig only.
+  uint32_t mtu = 0;            // Bytes of IP packet. kTooBig only.
   std::vector<uint8_t> frame;  // As it was when the datapath gave up: routers passed have decremented its TTL.
 };
 
@@ -63,7 +63,7 @@ struct SlowPathOutcome {
   std::vector<Injection> injections;
   std::optional<Announcement> announcement;
   std::optional<DropReason> drop;  // Of `packet`, where the datapath's own tables do not count it.
-  std::string text;  // What was done or why nothing, for people.
+  std::string text;                // What was done or why nothing, for people.
 };
 
 SlowPathOutcome HandleSlowPath(const HostView& view, const SlowPathPacket& packet);
