@@ -29,8 +29,7 @@ OwnerKind CookieOwnerKind(uint64_t cookie) { return static_cast<OwnerKind>(cooki
 
 std::optional<DropReason> CookieDropReason(uint64_t cookie) {
   const auto reason = static_cast<DropReason>(static_cast<uint8_t>(cookie >> 48));
-  const bool known =
-      std::find(kAllDropReasons.begin(), kAllDropReasons.end(), reason) != kAllDropReasons.end();
+  const bool known = std::find(kAllDropReasons.begin(), kAllDropReasons.end(), reason) != kAllDropReasons.end();
   return known ? std::optional(reason) : std::nullopt;
 }
 

@@ -60,6 +60,9 @@ constexpr std::string_view Label(Table table) {
   return kLabels[static_cast<size_t>(table)];
 }
 
+// Number that Dump() gives to what the agent's slow path counts: no table of the switch.
+inline constexpr uint32_t kSlowPathTable = 255;
+
 // Registers. Every name is used by match and action text alike.
 namespace reg {
 inline constexpr std::string_view kOutPort = "reg0";   // Local switch port to deliver to.

@@ -71,7 +71,8 @@ class Packet {
   uint8_t icmp_code() const { return frame_[l4_ + 1]; }
   void set_icmp_type(uint8_t type);
 
-  // The message with its payload, of an ICMP packet that is no fragment; for ICMPv6, whether its checksum is right.
+  // The message with its payload, of an ICMP packet that is no fragment; for ICMPv6, whether its checksum is
+  // right.
   std::span<const uint8_t> icmp_message() const { return std::span(frame_).subspan(l4_, l4_end_ - l4_); }
   bool icmpv6_checksum_right() const;
 
