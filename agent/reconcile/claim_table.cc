@@ -28,19 +28,29 @@ bool Has(const std::map<PortId, Port>& ports, const PortId& id, const MacAddress
 bool ClaimTable::Hear(const Announcement& heard, const HostView& view) {
   const ClaimKey key(heard.network, heard.ip);
   if (!MayClaim(view, key, heard.mac, heard.port)) return false;
-  const auto known = view.claims.find(key);
-  if (known != view.claims.end()) {
-    if (known->second.mac == heard.mac && known->second.port == heard.port) return false;
+  const AddressClaimId id = model::MakeClaimId(heard.network, heard.ip);
+  if (const auto known = Known(id, key, view)) {
+    if (known->mac == heard.mac && known->port == heard.port) return false;
   } else if (Has(view.ports, heard.port, heard.mac, heard.ip) ||
              Has(view.endpoints, heard.port, heard.mac, heard.ip)) {
     return false;
   }
   if (TooMany(heard.port, key)) return false;
-  const AddressClaimId id = model::MakeClaimId(heard.network, heard.ip);
   heard_[id] = {{id, heard.network, heard.ip, heard.mac, heard.port, NextSequence(key, heard.mac, view)},
                 view.ports.count(heard.port) != 0,
                 false};
   return true;
+}
+
+// The last claim on the address: `view` may be older than what was heard.
+std::optional<AddressClaim> ClaimTable::Known(const AddressClaimId& id, const ClaimKey& key,
+                                              const HostView& view) const {
+  if (const auto own = heard_.find(id); own != heard_.end()) {
+    const model::AddressClaim& claim = own->second.claim;
+    return AddressClaim{claim.mac, claim.port, claim.sequence};
+  }
+  const auto stored = view.claims.find(key);
+  return stored == view.claims.end() ? std::nullopt : std::optional(stored->second);
 }
 
 // After the last claim on the address, and on the MAC, which may be shared by several addresses that move
@@ -50,8 +60,10 @@ uint64_t ClaimTable::NextSequence(const ClaimKey& key, const MacAddress& mac, co
   for (const auto& [known, claim] : view.claims) {
     if (known == key || (known.first == key.first && claim.mac == mac)) last = std::max(last, claim.sequence);
   }
-  if (const auto own = heard_.find(model::MakeClaimId(key.first, key.second)); own != heard_.end()) {
-    last = std::max(last, own->second.claim.sequence);
+  for (const auto& [id, own] : heard_) {
+    const model::AddressClaim& claim = own.claim;
+    if (claim.network != key.first) continue;
+    if (claim.address == key.second || claim.mac == mac) last = std::max(last, claim.sequence);
   }
   return last + 1;
 }

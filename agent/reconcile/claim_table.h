@@ -7,6 +7,7 @@
 
 #include <map>
 #include <memory>
+#include <optional>
 #include <set>
 #include <vector>
 
@@ -44,6 +45,7 @@ class ClaimTable {
     bool reported = false;
   };
 
+  std::optional<AddressClaim> Known(const AddressClaimId& id, const ClaimKey& key, const HostView& view) const;
   uint64_t NextSequence(const ClaimKey& key, const MacAddress& mac, const HostView& view) const;
   bool TooMany(const PortId& port, const ClaimKey& key) const;
 

@@ -140,7 +140,6 @@ void Reconciler::On(const StreamClosed& event) {
 
 void Reconciler::On(const DatapathChanged& /*event*/) {}
 
-// At once, so that of two announcements in one step the second is judged by the first.
 void Reconciler::On(const AddressAnnounced& event) {
   if (wanted_ == nullptr || !claims_.Hear(event.announcement, *wanted_)) return;
   claims_changed_ = true;
@@ -149,7 +148,6 @@ void Reconciler::On(const AddressAnnounced& event) {
                                                  {"address", heard.ip.ToString()},
                                                  {"mac", heard.mac.ToString()},
                                                  {"port", heard.port.str()}});
-  UpdateView();
 }
 
 void Reconciler::UpdateView() {
