@@ -16,7 +16,11 @@ constexpr size_t kMaxFrame = 65'535 + 18;
 
 // What the switch can deliver to: it has no flow for a local port that is not plugged.
 HostView WithoutUnplugged(HostView view, const DatapathFacts& facts) {
-  std::erase_if(view.ports, [&facts](const auto& entry) { return !facts.attachments.contains(entry.first); });
+  const auto unplugged = [&facts](const PortId& id) { return !facts.attachments.contains(id); };
+  std::erase_if(view.claims, [&](const auto& entry) {
+    return view.ports.contains(entry.second.port) && unplugged(entry.second.port);
+  });
+  std::erase_if(view.ports, [&](const auto& entry) { return unplugged(entry.first); });
   return view;
 }
 
