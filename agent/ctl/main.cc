@@ -14,8 +14,7 @@ namespace {
 void AddGlobals(CLI::App& app, Globals& globals, std::string& format) {
   app.add_option("--controller", globals.controller, "HOST:PORT of kasane-controller")
       ->envname("KASANE_CONTROLLER")
-      ->capture_default_str()
-      ->each([&globals](const std::string&) { globals.controller_given = true; });
+      ->capture_default_str();
   app.add_option("--agent", globals.agent, "Admin socket of kasaned")
       ->envname("KASANE_AGENT")
       ->capture_default_str();
