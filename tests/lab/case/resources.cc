@@ -139,7 +139,7 @@ const model::Port* CaseResources::PortOf(const Vm& vm) const {
 
 bool CaseResources::IsUp(const Vm& vm) const {
   const model::Port* port = PortOf(vm);
-  if (port == nullptr || !port->admin_state_up) return false;
+  if (port == nullptr || !port->admin_state_up || port->host.str() != plan_.hosts[vm.host].node) return false;
   const auto network = state_.networks.find(port->network);
   return network != state_.networks.end() && network->second->admin_state_up;
 }
