@@ -155,6 +155,7 @@ void AddRun(CLI::App& app, Options& options) {
   run->add_option("CASE", options.run.files, "Case files")->required();
   run->add_option("--datapath", options.run.datapaths, "Where to run them: sim, ovs")
       ->delimiter(',')
+      ->allow_extra_args(false)
       ->check(CLI::IsMember({"sim", "ovs"}))
       ->capture_default_str();
   run->add_option("--jobs", options.run.jobs, "So many at a time; by default one per processor");
