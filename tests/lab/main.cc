@@ -2,12 +2,14 @@
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <chrono>
 #include <cstdio>
 #include <string>
 #include <vector>
 
 #include "tests/lab/agent_control.h"
+#include "tests/lab/case/run_command.h"
 #include "tests/lab/down.h"
 #include "tests/lab/exec.h"
 #include "tests/lab/expectation.h"
@@ -44,6 +46,9 @@ struct Options {
   std::string responder_name;
   int ready_fd = -1;
   std::string lab_dir;
+  RunOptions run;
+  std::string case_file;
+  std::string case_lab;
 };
 
 int Fail(const absl::Status& status, int exit_status = 1) {
@@ -149,12 +154,37 @@ void AddResponder(CLI::App& app, Options& options) {
   responder->add_option("--lab-dir", options.lab_dir, "Whose it is: read by `down` in its command line");
 }
 
+void AddRun(CLI::App& app, Options& options) {
+  CLI::App* run = app.add_subcommand("run", "Run cases; exit 1 if one fails (docs/cases.md)");
+  run->add_option("CASE", options.run.files, "Case files")->required();
+  run->add_option("--datapath", options.run.datapaths, "Where to run them: sim, ovs")
+      ->delimiter(',')
+      ->allow_extra_args(false)
+      ->check(CLI::IsMember({"sim", "ovs"}))
+      ->capture_default_str();
+  run->add_option("--jobs", options.run.jobs, "So many at a time; by default one per processor");
+  run->add_option("-o,--output", options.output, "table or json")->check(CLI::IsMember({"table", "json"}));
+  CLI::App* one = app.add_subcommand("run-case", "Run one case in a lab of its own; used by run")->group("");
+  one->add_option("CASE", options.case_file)->required();
+  one->add_option("--lab", options.case_lab)->required();
+}
+
+bool NeedsRoot(const std::string& command, const Options& options) {
+  return command != "run" || std::find(options.run.datapaths.begin(), options.run.datapaths.end(), "ovs") !=
+                                 options.run.datapaths.end();
+}
+
+int RunCasesCommand(Options& options) {
+  options.run.json = options.output == "json";
+  return RunCases(options.run);
+}
+
 int Dispatch(const CLI::App& app, Options& options) {
   const std::string command = app.get_subcommands().front()->get_name();
   if (command == "responder") return Fail(RunResponder(options.responder_name, options.ready_fd));
   const absl::Status named = CheckLabName(options.lab);
   if (!named.ok()) return Fail(named);
-  if (geteuid() != 0) {
+  if (geteuid() != 0 && NeedsRoot(command, options)) {
     return Fail(absl::PermissionDeniedError("it makes network namespaces, which needs root: run it with sudo"));
   }
   if (command == "up") {
@@ -163,6 +193,8 @@ int Dispatch(const CLI::App& app, Options& options) {
     return status.ok() ? 0 : Fail(status);
   }
   if (command == "down") return RunDown(options);
+  if (command == "run") return RunCasesCommand(options);
+  if (command == "run-case") return RunCaseInLab(options.case_file, options.case_lab);
   if (command == "status") return RunStatus(options);
   if (command == "stream") return RunStreamCommand(options);
   if (command == "restart-agent") return RunRestartAgent(options);
@@ -187,6 +219,7 @@ int Main(int argc, char** argv) {
   AddStream(app, options);
   AddRestartAgent(app, options);
   AddResponder(app, options);
+  AddRun(app, options);
   CLI11_PARSE(app, argc, argv);
   options.exec = exec->remaining();
   if (exec->parsed() && options.exec.size() < 2) {
