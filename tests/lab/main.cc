@@ -10,6 +10,7 @@
 
 #include "tests/lab/agent_control.h"
 #include "tests/lab/case/run_command.h"
+#include "tests/lab/case/trace_check.h"
 #include "tests/lab/down.h"
 #include "tests/lab/exec.h"
 #include "tests/lab/expectation.h"
@@ -47,6 +48,7 @@ struct Options {
   int ready_fd = -1;
   std::string lab_dir;
   RunOptions run;
+  TraceCheckOptions trace_check;
   std::string case_file;
   std::string case_lab;
 };
@@ -154,6 +156,14 @@ void AddResponder(CLI::App& app, Options& options) {
   responder->add_option("--lab-dir", options.lab_dir, "Whose it is: read by `down` in its command line");
 }
 
+void AddTraceCheck(CLI::App& app, Options& options) {
+  CLI::App* check = app.add_subcommand(
+      "trace-check", "Bring a lab up and compare what kasanectl trace says of random packets with the wire");
+  check->add_option("TOPOLOGY", options.trace_check.topology, "Resource file")->required();
+  check->add_option("--packets", options.trace_check.packets, "So many")->capture_default_str();
+  check->add_option("--seed", options.trace_check.seed, "Of the random packets")->capture_default_str();
+}
+
 void AddRun(CLI::App& app, Options& options) {
   CLI::App* run = app.add_subcommand("run", "Run cases; exit 1 if one fails (docs/cases.md)");
   run->add_option("CASE", options.run.files, "Case files")->required();
@@ -193,6 +203,10 @@ int Dispatch(const CLI::App& app, Options& options) {
     return status.ok() ? 0 : Fail(status);
   }
   if (command == "down") return RunDown(options);
+  if (command == "trace-check") {
+    options.trace_check.lab = options.lab;
+    return RunTraceCheck(options.trace_check);
+  }
   if (command == "run") return RunCasesCommand(options);
   if (command == "run-case") return RunCaseInLab(options.case_file, options.case_lab);
   if (command == "status") return RunStatus(options);
@@ -220,6 +234,7 @@ int Main(int argc, char** argv) {
   AddRestartAgent(app, options);
   AddResponder(app, options);
   AddRun(app, options);
+  AddTraceCheck(app, options);
   CLI11_PARSE(app, argc, argv);
   options.exec = exec->remaining();
   if (exec->parsed() && options.exec.size() < 2) {
