@@ -14,6 +14,7 @@ namespace kasane::v1 {
 class AgentStatusReply;
 class ListDropsReply;
 class ListDropsRequest;
+class CompareFlowsReply;
 class ListFlowsReply;
 class ListNetworksReply;
 class ListPortsReply;
@@ -50,6 +51,7 @@ absl::StatusOr<v1::ListFlowsReply> FlowsReply(const AgentSnapshot& snapshot,
 absl::StatusOr<v1::ListDropsReply> DropsReply(const AgentSnapshot& snapshot,
                                               const std::vector<InstalledEntry>& entries,
                                               const v1::ListDropsRequest& request);
+v1::CompareFlowsReply CompareReply(const std::vector<Discrepancy>& discrepancies);
 absl::StatusOr<v1::TraceReply> TracedReply(const AgentSnapshot& snapshot, const v1::TraceRequest& request);
 absl::StatusOr<v1::ResolveReply> ResolvedReply(const AgentSnapshot& snapshot,
                                                const v1::ResolveRequest& request);

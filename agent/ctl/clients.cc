@@ -248,6 +248,9 @@ absl::StatusOr<v1::ListFlowsReply> AgentClient::ListFlows(const v1::ListFlowsReq
 absl::StatusOr<v1::ListDropsReply> AgentClient::ListDrops(const v1::ListDropsRequest& request) {
   return impl_->Do(&v1::AgentService::Stub::ListDrops, request);
 }
+absl::StatusOr<v1::CompareFlowsReply> AgentClient::CompareFlows() {
+  return impl_->Do(&v1::AgentService::Stub::CompareFlows, v1::CompareFlowsRequest());
+}
 absl::StatusOr<v1::TraceReply> AgentClient::Trace(const v1::TraceRequest& request) {
   return impl_->Do(&v1::AgentService::Stub::Trace, request);
 }

@@ -11,7 +11,6 @@ namespace kasane::ctl {
 
 struct Globals {
   std::string controller = "127.0.0.1:6650";     // HOST:PORT
-  bool controller_given = false;                 // It was named, not left at this default.
   std::string agent = "/run/kasane/agent.sock";  // Path of its Unix socket.
   bool insecure = false;                         // May dial a controller that is not on loopback.
   double timeout_seconds = 10;                   // For each call.

@@ -42,7 +42,7 @@ int Main(int argc, char** argv) {
     add(app, action);
   app.Footer(
       "Controller: apply, get, delete, hosts, watch. Agent: status, ports, tunnels, networks, routers, flows, "
-      "drops, trace.\n"
+      "compare, drops, trace.\n"
       "Examples:\n  kasanectl apply -f topology.json\n  kasanectl get ports\n  kasanectl status\n"
       "  kasanectl trace shop-front1 172.16.1.5\nExit codes: 0 done, 1 a fault or a failure, 2 wrong "
       "usage.");

@@ -48,10 +48,10 @@ class Records {
     return CloudRecords(resources);
   }
 
-  // Unless one is named, the controller is the one that the agent has.
+  // Unless another than the default is named, the controller is the one that the agent has.
   Globals WithAgentsController() const {
     Globals globals = globals_;
-    if (globals.controller_given) return globals;
+    if (globals.controller != Globals().controller) return globals;
     const auto status = AgentClient(globals).Status();
     if (status.ok() && !status->controller_address().empty()) globals.controller = status->controller_address();
     return globals;

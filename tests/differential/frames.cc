@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "vswitch/packet/checksum.h"
+
 namespace kasane::frames {
 namespace {
 
@@ -22,13 +24,6 @@ void Put16(Bytes& out, size_t at, uint16_t value) {
   out[at + 1] = static_cast<uint8_t>(value);
 }
 
-// One's complement sum (RFC 1071), not yet inverted.
-uint32_t Sum(std::span<const uint8_t> bytes, uint32_t sum = 0) {
-  for (size_t i = 0; i < bytes.size(); ++i) sum += static_cast<uint32_t>(i % 2 == 0 ? bytes[i] << 8 : bytes[i]);
-  while (sum > 0xffff) sum = (sum & 0xffff) + (sum >> 16);
-  return sum;
-}
-
 size_t ChecksumOffset(uint8_t protocol) { return protocol == kTcp ? 16 : protocol == kUdp ? 6 : 2; }
 
 void SetTransportChecksum(const Ip& ip, uint8_t protocol, Bytes& payload) {
@@ -37,11 +32,11 @@ void SetTransportChecksum(const Ip& ip, uint8_t protocol, Bytes& payload) {
   Put16(payload, at, 0);
   uint32_t sum = 0;
   if (protocol != kIcmp) {
-    sum = Sum(ip.src.bytes());
-    sum = Sum(ip.dst.bytes(), sum);
+    sum = OnesComplementSum(ip.src.bytes());
+    sum = OnesComplementSum(ip.dst.bytes(), sum);
     sum += static_cast<uint32_t>(payload.size()) + protocol;
   }
-  auto checksum = static_cast<uint16_t>(~Sum(payload, sum));
+  auto checksum = static_cast<uint16_t>(~OnesComplementSum(payload, sum));
   if (protocol == kUdp && checksum == 0) checksum = 0xffff;
   Put16(payload, at, checksum);
 }
@@ -89,7 +84,7 @@ Bytes Packet(const Ethernet& eth, const Ip& ip, uint8_t protocol, Bytes payload)
     Append(packet, Bytes{0, 1, 0, 0, ip.ttl, protocol, 0, 0});
     Append(packet, ip.src.bytes());
     Append(packet, ip.dst.bytes());
-    Put16(packet, 10, static_cast<uint16_t>(~Sum(packet)));
+    Put16(packet, 10, static_cast<uint16_t>(~OnesComplementSum(packet)));
   } else {
     packet = {0x60, 0, 0, 0};
     Append16(packet, payload.size());

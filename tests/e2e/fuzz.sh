@@ -25,8 +25,8 @@ run() {
 }
 
 running=()
-for corpus in tests/fuzz/corpus/*/; do
-  run "$(basename "$corpus")" &
+for fuzzer in build-fuzz/bin/*_fuzz; do
+  run "$(basename "$fuzzer" _fuzz)" &
   running+=($!)
 done
 failed=0

@@ -49,6 +49,14 @@ PortProgress ProgressOf(const v1::ResourceWithStatus& resource) {
   return progress;
 }
 
+template <typename Reply>
+Transaction TransactionOf(const Reply& reply) {
+  Transaction transaction;
+  for (const v1::Fault& fault : reply.faults()) transaction.faults.push_back({fault.path(), fault.message()});
+  transaction.revision = reply.revision().counter();
+  return transaction;
+}
+
 }  // namespace
 
 std::string_view Label(PortState state) {
@@ -84,15 +92,50 @@ ControllerClient::~ControllerClient() = default;
 
 absl::StatusOr<std::vector<Fault>> ControllerClient::Apply(const ResourceFile& file,
                                                            std::chrono::milliseconds deadline) {
+  ASSIGN_OR_RETURN(Transaction transaction, Apply({file.items.begin(), file.items.end()}, deadline));
+  return std::move(transaction.faults);
+}
+
+absl::StatusOr<Transaction> ControllerClient::Apply(const std::vector<v1::ApplyItem>& items,
+                                                    std::chrono::milliseconds deadline) {
   v1::ApplyRequest request;
-  for (const v1::ApplyItem& item : file.items) *request.add_items() = item;
+  for (const v1::ApplyItem& item : items) *request.add_items() = item;
   grpc::ClientContext context;
   SetDeadline(context, deadline);
   v1::ApplyReply reply;
   RETURN_IF_ERROR(FromGrpc(stubs_->controller->Apply(&context, request, &reply)));
-  std::vector<Fault> faults;
-  for (const v1::Fault& fault : reply.faults()) faults.push_back({fault.path(), fault.message()});
-  return faults;
+  return TransactionOf(reply);
+}
+
+absl::StatusOr<Transaction> ControllerClient::Delete(const std::vector<ResourceKey>& keys,
+                                                     std::chrono::milliseconds deadline) {
+  v1::DeleteRequest request;
+  for (const ResourceKey& key : keys) *request.add_keys() = EncodeKey(key);
+  grpc::ClientContext context;
+  SetDeadline(context, deadline);
+  v1::DeleteReply reply;
+  RETURN_IF_ERROR(FromGrpc(stubs_->controller->Delete(&context, request, &reply)));
+  return TransactionOf(reply);
+}
+
+absl::StatusOr<ControllerProgress> ControllerClient::Progress(std::chrono::milliseconds deadline) {
+  ControllerProgress progress;
+  grpc::ClientContext context;
+  SetDeadline(context, deadline);
+  v1::ListReply reply;
+  RETURN_IF_ERROR(FromGrpc(stubs_->controller->List(&context, v1::ListRequest(), &reply)));
+  std::vector<Fault> ignored;
+  for (const v1::ResourceWithStatus& resource : reply.resources()) {
+    const auto decoded = Decode(resource.resource(), "", ignored);
+    if (!decoded) continue;
+    Upsert(progress.state, *decoded);
+    const ResourceKey key = KeyOf(*decoded);
+    progress.revisions[key] = resource.resource().revision().counter();
+    if (key.kind == Kind::kPort) progress.ports[PortId(key.id)] = ProgressOf(resource);
+  }
+  ASSIGN_OR_RETURN(const std::vector<HostProgress> hosts, Hosts(deadline));
+  for (const HostProgress& host : hosts) progress.hosts[HostId(host.id)] = host;
+  return progress;
 }
 
 absl::StatusOr<std::vector<HostProgress>> ControllerClient::Hosts(std::chrono::milliseconds deadline) {
@@ -103,7 +146,8 @@ absl::StatusOr<std::vector<HostProgress>> ControllerClient::Hosts(std::chrono::m
       FromGrpc(stubs_->controller->ControllerStatus(&context, v1::ControllerStatusRequest(), &reply)));
   std::vector<HostProgress> hosts;
   for (const v1::HostStatus& host : reply.hosts()) {
-    hosts.push_back({host.host_id(), host.connected(), host.ports(), host.active_ports()});
+    hosts.push_back({host.host_id(), host.connected(), host.ports(), host.active_ports(),
+                     host.applied().counter()});
   }
   return hosts;
 }

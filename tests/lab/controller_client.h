@@ -17,7 +17,12 @@
 
 #include "agent/ctl/resource_file.h"
 #include "agent/state/decode.h"
+#include "agent/state/network_state.h"
 #include "vswitch/base/ids.h"
+
+namespace kasane::v1 {
+class ApplyItem;
+}  // namespace kasane::v1
 
 namespace kasane::lab {
 
@@ -35,6 +40,21 @@ struct HostProgress {
   bool connected = false;
   uint32_t ports = 0;
   uint32_t active_ports = 0;
+  uint64_t applied = 0;  // Counter of the last revision that it has applied.
+};
+
+// What the controller holds, and how far each host is with it.
+struct ControllerProgress {
+  NetworkState state;
+  std::map<ResourceKey, uint64_t> revisions;  // Counter of the revision that last changed each resource.
+  std::map<PortId, PortProgress> ports;
+  std::map<HostId, HostProgress> hosts;
+};
+
+// What a transaction came to: nothing was stored if there are faults.
+struct Transaction {
+  std::vector<Fault> faults;
+  uint64_t revision = 0;
 };
 
 class ControllerClient {
@@ -45,6 +65,10 @@ class ControllerClient {
   // Applies all of the file's resources in one transaction, waiting for the controller to come up. Faults
   // are what the controller found; nothing was stored then.
   absl::StatusOr<std::vector<Fault>> Apply(const ResourceFile& file, std::chrono::milliseconds deadline);
+
+  absl::StatusOr<Transaction> Apply(const std::vector<v1::ApplyItem>& items, std::chrono::milliseconds deadline);
+  absl::StatusOr<Transaction> Delete(const std::vector<ResourceKey>& keys, std::chrono::milliseconds deadline);
+  absl::StatusOr<ControllerProgress> Progress(std::chrono::milliseconds deadline);
 
   // The hosts that the controller knows.
   absl::StatusOr<std::vector<HostProgress>> Hosts(std::chrono::milliseconds deadline);

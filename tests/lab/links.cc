@@ -11,8 +11,7 @@ namespace {
 constexpr std::string_view kUnderlayBridge = "underlay";
 constexpr std::string_view kManagementBridge = "management";
 
-// Ends in the fabric of hypervisor number `index`.
-std::string UnderlayEnd(size_t index) { return fmt::format("under{}", index + 1); }
+// End in the fabric of hypervisor number `index`.
 std::string ManagementEnd(size_t index) { return fmt::format("mgmt{}", index + 1); }
 
 // True if the VM has an address of the family of `everything`, but no route to all of it.
@@ -30,6 +29,8 @@ void Line(std::string& batch, fmt::format_string<Args...> format, Args&&... args
 }
 
 }  // namespace
+
+std::string UnderlayEnd(size_t index) { return fmt::format("under{}", index + 1); }
 
 std::vector<std::string> Namespaces(const Layout& layout, const LabPlan& plan) {
   std::vector<std::string> names = {layout.Namespace(kFabricNode)};

@@ -10,6 +10,9 @@
 
 namespace kasane::lab {
 
+// The end in the fabric of the link that is eth0 of hypervisor number `index` of the plan.
+std::string UnderlayEnd(size_t index);
+
 // Every namespace of the lab.
 std::vector<std::string> Namespaces(const Layout& layout, const LabPlan& plan);
 

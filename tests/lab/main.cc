@@ -1,13 +1,17 @@
 // kasane-lab: virtual hypervisors and VMs on one machine, with real agents and a real controller.
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cstdio>
+#include <sstream>
 #include <string>
 #include <vector>
 
 #include "agent/cli/arguments.h"
 #include "tests/lab/agent_control.h"
+#include "tests/lab/case/run_command.h"
+#include "tests/lab/case/trace_check.h"
 #include "tests/lab/down.h"
 #include "tests/lab/exec.h"
 #include "tests/lab/expectation.h"
@@ -44,6 +48,11 @@ struct Options {
   std::string responder_name;
   int ready_fd = -1;
   std::string lab_dir;
+  RunOptions run;
+  std::string run_datapaths = "sim";
+  TraceCheckOptions trace_check;
+  std::string case_file;
+  std::string case_lab;
 };
 
 int Fail(const absl::Status& status, int exit_status = 1) {
@@ -150,12 +159,58 @@ void AddResponder(cli::Command& app, Options& options) {
   responder.AddOption("--lab-dir", options.lab_dir, "Whose it is: read by `down` in its command line");
 }
 
+void AddTraceCheck(cli::Command& app, Options& options) {
+  cli::Command check = app.AddCommand(
+      "trace-check", "Bring a lab up and compare what kasanectl trace says of random packets with the wire");
+  check.AddOption("TOPOLOGY", options.trace_check.topology, "Resource file").Required();
+  check.AddOption("--packets", options.trace_check.packets, "So many").ShowDefault();
+  check.AddOption("--seed", options.trace_check.seed, "Of the random packets").ShowDefault();
+}
+
+void AddRun(cli::Command& app, Options& options) {
+  cli::Command run = app.AddCommand("run", "Run cases; exit 1 if one fails (docs/cases.md)");
+  run.AddOption("CASE", options.run.files, "Case files").Required();
+  run.AddOption("--datapath", options.run_datapaths, "Where to run them: sim, ovs, or both with a comma between")
+      .ShowDefault();
+  run.AddOption("--jobs", options.run.jobs, "So many at a time; by default one per processor");
+  run.AddOption("-o,--output", options.output, "table or json").OneOf({"table", "json"});
+  cli::Command one = app.AddCommand("run-case", "Run one case in a lab of its own; used by run");
+  one.Hide();
+  one.AddOption("CASE", options.case_file).Required();
+  one.AddOption("--lab", options.case_lab).Required();
+}
+
+// Fills options.run.datapaths.
+absl::Status ReadDatapaths(Options& options) {
+  options.run.datapaths.clear();
+  std::stringstream words(options.run_datapaths);
+  for (std::string word; std::getline(words, word, ',');) {
+    if (word != "sim" && word != "ovs") return Invalid("--datapath: \"{}\" is not sim or ovs", word);
+    options.run.datapaths.push_back(word);
+  }
+  return options.run.datapaths.empty() ? Invalid("--datapath: name sim, ovs, or both") : absl::OkStatus();
+}
+
+bool NeedsRoot(const std::string& command, const Options& options) {
+  return command != "run" || std::find(options.run.datapaths.begin(), options.run.datapaths.end(), "ovs") !=
+                                 options.run.datapaths.end();
+}
+
+int RunCasesCommand(Options& options) {
+  options.run.json = options.output == "json";
+  return RunCases(options.run);
+}
+
 int Dispatch(const cli::CommandLine& app, Options& options) {
   const std::string command = app.GivenCommand();
+  if (command == "run") {
+    const absl::Status read = ReadDatapaths(options);
+    if (!read.ok()) return Fail(read, 2);
+  }
   if (command == "responder") return Fail(RunResponder(options.responder_name, options.ready_fd));
   const absl::Status named = CheckLabName(options.lab);
   if (!named.ok()) return Fail(named);
-  if (geteuid() != 0) {
+  if (geteuid() != 0 && NeedsRoot(command, options)) {
     return Fail(absl::PermissionDeniedError("it makes network namespaces, which needs root: run it with sudo"));
   }
   if (command == "up") {
@@ -164,6 +219,12 @@ int Dispatch(const cli::CommandLine& app, Options& options) {
     return status.ok() ? 0 : Fail(status);
   }
   if (command == "down") return RunDown(options);
+  if (command == "trace-check") {
+    options.trace_check.lab = options.lab;
+    return RunTraceCheck(options.trace_check);
+  }
+  if (command == "run") return RunCasesCommand(options);
+  if (command == "run-case") return RunCaseInLab(options.case_file, options.case_lab);
   if (command == "status") return RunStatus(options);
   if (command == "stream") return RunStreamCommand(options);
   if (command == "restart-agent") return RunRestartAgent(options);
@@ -188,6 +249,8 @@ int Main(int argc, char** argv) {
   AddStream(app, options);
   AddRestartAgent(app, options);
   AddResponder(app, options);
+  AddRun(app, options);
+  AddTraceCheck(app, options);
   if (const auto ending = app.Parse(argc, argv)) {
     ending->Print();
     return ending->code;

@@ -1,0 +1,100 @@
+// When everything that was asked for is applied, on every host that runs.
+#include <fmt/format.h>
+
+#include <chrono>
+#include <thread>
+
+#include "agent/view/scope.h"
+#include "tests/lab/case/ovs_world.h"
+#include "tests/lab/process.h"
+#include "vswitch/base/status.h"
+
+namespace kasane::lab {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+constexpr std::chrono::seconds kDeadline{30};
+constexpr std::chrono::milliseconds kControllerDeadline{10000};
+// The APIs only answer questions, so they are asked until the answer is the one waited for.
+constexpr std::chrono::milliseconds kPace{10};
+
+}  // namespace
+
+bool OvsWorld::HostRuns(const std::string& host) const {
+  return agents_down_.count(host) == 0 && switches_down_.count(host) == 0;
+}
+
+std::string OvsWorld::HostLacks(const std::string& host, const ControllerProgress* controller) {
+  const auto progress = agents_.at(host).Progress();
+  if (!progress.ok()) return Message(progress.status());
+  if (!progress->datapath_ready) return fmt::format("the switch of {} is not ready", host);
+  if (controller != nullptr) {
+    if (!progress->synced) return fmt::format("{} is not in sync with the controller", host);
+    const std::set<ResourceKey> scope = ComputeScope(controller->state, HostId(host));
+    uint64_t needed = 0;
+    for (const ResourceKey& key : scope) needed = std::max(needed, controller->revisions.at(key));
+    for (const ResourceKey& key : scopes_[host]) {
+      if (scope.count(key) == 0) floor_[host] = last_revision_;
+    }
+    scopes_[host] = scope;
+    needed = std::max(needed, floor_[host]);
+    if (progress->applied < needed) {
+      return fmt::format("{} has applied revision {}, it needs {}", host, progress->applied, needed);
+    }
+  }
+  for (const Vm& vm : resources_.plan().vms) {
+    if (resources_.plan().hosts[vm.host].node != host || !resources_.IsUp(vm)) continue;
+    if (progress->active_ports.count(vm.port) == 0) return fmt::format("port {} is not active on {}", vm.node, host);
+    if (controller != nullptr && controller->ports.at(vm.port).state != PortState::kActive) {
+      return fmt::format("port {} is not ACTIVE", vm.node);
+    }
+  }
+  for (const Hypervisor& other : resources_.plan().hosts) {
+    if (switches_down_.count(other.node) == 0 && progress->tunnels_not_ready.count(other.vtep.address()) != 0) {
+      return fmt::format("the tunnel from {} to {} is not ready", host, other.node);
+    }
+  }
+  const auto differences = agents_.at(host).FlowDifferences();
+  if (!differences.ok()) return Message(differences.status());
+  return differences->empty() ? "" : differences->front();
+}
+
+absl::StatusOr<std::string> OvsWorld::NotApplied() {
+  std::optional<ControllerProgress> controller;
+  if (!controller_down_) {
+    ASSIGN_OR_RETURN(controller, controller_->Progress(kControllerDeadline));
+  }
+  for (const Hypervisor& host : resources_.plan().hosts) {
+    if (!HostRuns(host.node)) continue;
+    if (controller) {
+      const auto known = controller->hosts.find(HostId(host.node));
+      if (known == controller->hosts.end() || !known->second.connected) return fmt::format("{} is not connected", host.node);
+    }
+    std::string lack = HostLacks(host.node, controller ? &*controller : nullptr);
+    if (!lack.empty()) return lack;
+  }
+  return std::string();
+}
+
+absl::Status OvsWorld::Revalidated() {
+  for (const Hypervisor& host : resources_.plan().hosts) {
+    if (switches_down_.count(host.node) != 0) continue;
+    RETURN_IF_ERROR(RunIn(host.node, {appctl_, "revalidator/wait"}));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status OvsWorld::WaitApplied() {
+  const auto end = Clock::now() + kDeadline;
+  while (true) {
+    ASSIGN_OR_RETURN(const std::string lack, NotApplied());
+    if (lack.empty()) return Revalidated();
+    if (Clock::now() >= end) {
+      return Error(absl::StatusCode::kDeadlineExceeded, "not applied after {} s: {}", kDeadline.count(), lack);
+    }
+    std::this_thread::sleep_for(kPace);
+  }
+}
+
+}  // namespace kasane::lab

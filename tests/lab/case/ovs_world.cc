@@ -1,0 +1,412 @@
+#include "tests/lab/case/ovs_world.h"
+
+#include <signal.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <future>
+#include <optional>
+#include <utility>
+
+#include "agent/view/host_view_builder.h"
+#include "tests/lab/case/frame_text.h"
+#include "tests/lab/case/quiet.h"
+#include "tests/lab/down.h"
+#include "tests/lab/hypervisor.h"
+#include "tests/lab/links.h"
+#include "tests/lab/netns.h"
+#include "tests/lab/process.h"
+#include "tests/lab/up.h"
+#include "vswitch/base/status.h"
+#include "vswitch/sim/sim.h"
+
+namespace kasane::lab {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+constexpr std::chrono::seconds kControllerDeadline{20};
+constexpr std::chrono::seconds kAnswerPatience{5};
+constexpr std::chrono::seconds kFramePatience{3};
+constexpr int kMaxRounds = 50;
+constexpr int kEndPatienceMs = 5000;
+
+int MillisecondsUntil(Clock::time_point end) {
+  return static_cast<int>(std::max<int64_t>(std::chrono::ceil<std::chrono::milliseconds>(end - Clock::now()).count(), 0));
+}
+
+}  // namespace
+
+// The stream's thread lives in the VM's namespace.
+struct OvsWorld::Stream {
+  int stop = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+  std::promise<void> streaming;
+  std::optional<absl::StatusOr<StreamResult>> result;  // Once the thread has ended.
+  std::thread thread;
+
+  Stream() = default;
+  Stream(const Stream&) = delete;
+  Stream& operator=(const Stream&) = delete;
+  ~Stream() {
+    End();
+    close(stop);
+  }
+  void End() {
+    const uint64_t one = 1;
+    [[maybe_unused]] const ssize_t written = write(stop, &one, sizeof one);
+    if (thread.joinable()) thread.join();
+  }
+};
+
+OvsWorld::OvsWorld(const Case& subject, CaseResources resources, const std::string& lab)
+    : CaseWorld(std::move(resources)), subject_(subject), layout_(lab) {}
+
+OvsWorld::~OvsWorld() {
+  stream_.reset();
+  fences_.reset();
+  if (built_) TearDown(layout_);
+}
+
+absl::Status OvsWorld::RunIn(const std::string& node, std::vector<std::string> argv, std::string input) const {
+  Command command;
+  command.argv = std::move(argv);
+  command.netns = layout_.Namespace(node);
+  command.environment = HypervisorEnvironment(layout_, node);
+  command.input = std::move(input);
+  return Run(command).status();
+}
+
+absl::Status OvsWorld::Start() {
+  ASSIGN_OR_RETURN(programs_, FindPrograms());
+  ASSIGN_OR_RETURN(tc_, FindProgram("tc"));
+  ASSIGN_OR_RETURN(appctl_, FindProgram("ovs-appctl"));
+  ASSIGN_OR_RETURN(const std::string text, ReadFile(subject_.topology_file));
+  built_ = true;
+  ASSIGN_OR_RETURN(controller_, Build(layout_, resources_.plan(), subject_.topology, text, programs_));
+  for (const Hypervisor& host : resources_.plan().hosts) {
+    agents_.try_emplace(host.node, layout_, host.node);
+  }
+  RETURN_IF_ERROR(OpenSockets());
+  fences_ = std::make_unique<Fences>(layout_, resources_, sockets_);
+  fences_->forwards = [this](const std::string& host) { return switches_down_.count(host) == 0; };
+  RETURN_IF_ERROR(fences_->Open());
+  return WaitApplied();
+}
+
+absl::Status OvsWorld::OpenSockets() {
+  for (const Vm& vm : resources_.plan().vms) {
+    ASSIGN_OR_RETURN(const NetnsScope scope, NetnsScope::Enter(layout_.Namespace(vm.node)));
+    ASSIGN_OR_RETURN(RawSocket socket, RawSocket::Open("eth0"));
+    sockets_.emplace(vm.node, std::move(socket));
+  }
+  for (size_t i = 0; i < resources_.plan().hosts.size(); ++i) {
+    ASSIGN_OR_RETURN(const NetnsScope scope, NetnsScope::Enter(layout_.Namespace(kFabricNode)));
+    ASSIGN_OR_RETURN(RawSocket socket, RawSocket::Open(UnderlayEnd(i)));
+    underlay_.emplace(resources_.plan().hosts[i].node, std::move(socket));
+  }
+  return absl::OkStatus();
+}
+
+// A queue without room holds back what the VM's kernel sends; RawSocket goes past it.
+absl::Status OvsWorld::SetMuted(bool muted) {
+  if (muted == muted_) return absl::OkStatus();
+  for (const Vm& vm : resources_.plan().vms) {
+    std::vector<std::string> argv = {tc_, "qdisc", muted ? "replace" : "del", "dev", "eth0", "root"};
+    if (muted) argv.insert(argv.end(), {"pfifo", "limit", "0"});
+    RETURN_IF_ERROR(RunIn(vm.node, std::move(argv)));
+  }
+  muted_ = muted;
+  return absl::OkStatus();
+}
+
+absl::Status OvsWorld::ForgetNeighbours() {
+  for (const Vm& vm : resources_.plan().vms) RETURN_IF_ERROR(RunIn(vm.node, {programs_.ip, "neigh", "flush", "all"}));
+  return absl::OkStatus();
+}
+
+absl::Status OvsWorld::Commit(const absl::StatusOr<Transaction>& transaction) {
+  if (!transaction.ok()) return transaction.status();
+  std::string faults;
+  for (const Fault& fault : transaction->faults) faults += (faults.empty() ? "" : "; ") + ToString(fault);
+  if (!faults.empty()) return Invalid("the controller refuses: {}", faults);
+  last_revision_ = transaction->revision;
+  return absl::OkStatus();
+}
+
+// VMs whose addresses or MAC are others now take them, as a guest does by DHCP.
+absl::Status OvsWorld::ReconfigureVms(const LabPlan& before) {
+  for (const Vm& vm : resources_.plan().vms) {
+    const Vm* old = FindVm(before, vm.node);
+    if (old == nullptr || (old->addresses == vm.addresses && old->mac == vm.mac && old->routes == vm.routes &&
+                           old->behind == vm.behind && old->mtu == vm.mtu)) {
+      continue;
+    }
+    RETURN_IF_ERROR(RunIn(vm.node, {programs_.ip, "-batch", "-"},
+                          fmt::format("addr flush dev eth0\nroute flush dev eth0\nlink set eth0 down\n"
+                                      "link set eth0 address {} mtu {}\n{}",
+                                      vm.mac, vm.mtu, VmBatch(vm))));
+  }
+  return ForgetNeighbours();
+}
+
+absl::Status OvsWorld::Apply(const std::vector<v1::ApplyItem>& items) {
+  RETURN_IF_ERROR(Commit(controller_->Apply(items, kControllerDeadline)));
+  const LabPlan before = resources_.plan();
+  RETURN_IF_ERROR(resources_.Apply(items));
+  RETURN_IF_ERROR(ReconfigureVms(before));
+  return WaitApplied();
+}
+
+absl::Status OvsWorld::Delete(const std::vector<ResourceKey>& keys) {
+  RETURN_IF_ERROR(Commit(controller_->Delete(keys, kControllerDeadline)));
+  resources_.Delete(keys);
+  RETURN_IF_ERROR(ForgetNeighbours());
+  return WaitApplied();
+}
+
+absl::Status OvsWorld::Move(const std::string& name, const std::string& host) {
+  ASSIGN_OR_RETURN(const auto items, resources_.MoveItems(name, host));
+  ASSIGN_OR_RETURN(const Vm* const vm, resources_.Find(name));
+  const std::string from = resources_.plan().hosts[vm->host].node;
+  RETURN_IF_ERROR(RunIn(from, {programs_.ovs_vsctl, "--timeout=20", "del-port", "br-int", vm->interface}));
+  RETURN_IF_ERROR(RunIn(from, {programs_.ip, "link", "set", vm->interface, "netns", layout_.Namespace(host)}));
+  RETURN_IF_ERROR(RunIn(host, {programs_.ip, "link", "set", vm->interface, "up"}));
+  std::vector<std::string> plug = {programs_.ovs_vsctl, "--timeout=20"};
+  for (std::string& argument : PlugVmArguments(*vm)) plug.push_back(std::move(argument));
+  RETURN_IF_ERROR(RunIn(host, std::move(plug)));
+  return Apply(items);
+}
+
+// ---- frames
+
+absl::StatusOr<OvsWorld::Drops> OvsWorld::ReadDrops() {
+  RETURN_IF_ERROR(Revalidated());
+  Drops drops;
+  for (auto& [host, agent] : agents_) {
+    if (!HostRuns(host)) continue;
+    ASSIGN_OR_RETURN(const auto counts, agent.Drops());
+    for (const auto& [reason, count] : counts) drops[{host, reason}] = count;
+  }
+  return drops;
+}
+
+absl::StatusOr<FrameBytes> OvsWorld::TunnelPacket(const Injection& injection) const {
+  const auto& hosts = resources_.plan().hosts;
+  const auto host = std::find_if(hosts.begin(), hosts.end(), [&](const Hypervisor& one) { return one.node == injection.host; });
+  std::string inner = "hex:";
+  for (const uint8_t byte : injection.frame) inner += fmt::format("{:02x}", byte);
+  return FrameFromText(fmt::format("vxlan(vni={}, eth_src=02:6b:6c:ff:ff:ff, eth_dst={}, src={}, dst={}, sport=50000, {})",
+                                   injection.vni, host->vtep_mac, injection.outer_source, host->vtep.address(), inner));
+}
+
+absl::Status OvsWorld::Inject(const Injection& injection) {
+  FrameBytes packet = injection.frame;
+  if (injection.vm.empty()) {
+    ASSIGN_OR_RETURN(packet, TunnelPacket(injection));
+  }
+  const RawSocket& socket = injection.vm.empty() ? underlay_.at(injection.host) : sockets_.at(injection.vm);
+  for (uint32_t i = 0; i < injection.count; ++i) RETURN_IF_ERROR(socket.Send(packet));
+  return absl::OkStatus();
+}
+
+absl::Status OvsWorld::AwaitFrames(size_t expected, std::vector<CapturedFrame>& captured) {
+  const auto end = Clock::now() + kFramePatience;
+  while (CountReceived(captured) < expected && Clock::now() < end) {
+    fences_->Wait(MillisecondsUntil(end));
+    RETURN_IF_ERROR(fences_->Drain(captured));
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<SendOutcome> OvsWorld::Send(const Injection& injection, size_t expected) {
+  if (stream_ != nullptr) return Invalid("a stream runs, whose packets would be seen; end_stream it first");
+  if (!muted_) {
+    RETURN_IF_ERROR(SetMuted(true));
+    std::vector<CapturedFrame> before;
+    RETURN_IF_ERROR(fences_->Round(before));
+  }
+  ASSIGN_OR_RETURN(Drops before, ReadDrops());
+  std::vector<CapturedFrame> captured;
+  RETURN_IF_ERROR(fences_->Drain(captured));
+  captured.clear();
+  RETURN_IF_ERROR(Inject(injection));
+  RETURN_IF_ERROR(AwaitFrames(expected, captured));
+  RETURN_IF_ERROR(fences_->Round(captured));
+  SendOutcome outcome;
+  for (CapturedFrame& frame : captured) {
+    if (IsReceived(frame)) outcome.seen.push_back({frame.vm, std::move(frame.frame.bytes)});
+  }
+  ASSIGN_OR_RETURN(outcome.drops, ReadDrops());
+  for (auto& [at, count] : outcome.drops) count -= std::min(count, before[at]);
+  std::erase_if(outcome.drops, [](const auto& entry) { return entry.second == 0; });
+  return outcome;
+}
+
+// ---- probes
+
+// Fence rounds until one in which nobody says anything: then no answer is under way.
+absl::Status OvsWorld::AwaitSilence(VmProbe& probe, ProbeOutcome& outcome, std::vector<CapturedFrame>& captured) {
+  for (int round = 0; round < kMaxRounds; ++round) {
+    std::vector<CapturedFrame> news;
+    RETURN_IF_ERROR(fences_->Round(news));
+    probe.Receive(outcome);
+    const bool quiet = std::all_of(news.begin(), news.end(), IsBackground);
+    captured.insert(captured.end(), std::make_move_iterator(news.begin()), std::make_move_iterator(news.end()));
+    if (quiet) return absl::OkStatus();
+  }
+  return Error(absl::StatusCode::kDeadlineExceeded, "the VMs do not fall silent, so that nothing is proved");
+}
+
+std::set<std::string> OvsWorld::WhoAnswered(const VmProbe& probe, const std::vector<CapturedFrame>& captured) const {
+  std::set<std::string> answered;
+  std::set<std::string> received;
+  for (const CapturedFrame& frame : captured) {
+    if (!IsEchoReplyWith(frame.frame.bytes, probe.token())) continue;
+    (frame.frame.outgoing ? answered : received).insert(frame.vm);
+  }
+  for (const std::string& forwarder : received) answered.erase(forwarder);
+  if (answered.empty()) answered.insert("router");
+  return answered;
+}
+
+absl::StatusOr<ProbeOutcome> OvsWorld::Probe(const ProbeStep& step, const Vm& from, const IpAddress& to,
+                                             bool answer_expected) {
+  RETURN_IF_ERROR(SetMuted(false));
+  ASSIGN_OR_RETURN(const auto probe, VmProbe::Open(layout_.Namespace(from.node), step, to));
+  ProbeOutcome outcome;
+  std::vector<CapturedFrame> captured;
+  RETURN_IF_ERROR(fences_->Drain(captured));
+  captured.clear();
+  RETURN_IF_ERROR(probe->Send());
+  const auto end = Clock::now() + kAnswerPatience;
+  while (answer_expected && !probe->answered() && outcome.errors.empty() && Clock::now() < end) {
+    fences_->Wait(MillisecondsUntil(end), probe->fds());
+    RETURN_IF_ERROR(fences_->Drain(captured));
+    probe->Receive(outcome);
+  }
+  // Another VM might answer as well: silence is awaited even so, but for a probe that was answered as expected over
+  // a connection, where it cannot.
+  if (step.kind != ProbeKind::kTcp || !probe->answered()) RETURN_IF_ERROR(AwaitSilence(*probe, outcome, captured));
+  if (step.kind == ProbeKind::kPing && probe->answered()) outcome.answered_by = WhoAnswered(*probe, captured);
+  return outcome;
+}
+
+// ---- streams
+
+absl::Status OvsWorld::StartStream(const Vm& from, const IpAddress& to, uint32_t rate) {
+  RETURN_IF_ERROR(SetMuted(false));
+  stream_ = std::make_unique<Stream>();
+  StreamOptions options{layout_.name(), from.node, to, rate};
+  auto streaming = stream_->streaming.get_future();
+  stream_->thread = std::thread([stream = stream_.get(), options] {
+    bool started = false;
+    auto result = RunStreamUntil(options, stream->stop, [&] {
+      started = true;
+      stream->streaming.set_value();
+    });
+    stream->result = std::move(result);
+    if (!started) stream->streaming.set_value();
+  });
+  streaming.wait();
+  if (stream_->result && !stream_->result->ok()) return stream_->result->status();
+  return absl::OkStatus();
+}
+
+absl::StatusOr<StreamOutcome> OvsWorld::EndStream() {
+  stream_->End();
+  const auto result = *std::exchange(stream_, nullptr)->result;
+  if (!result.ok()) return result.status();
+  return StreamOutcome{result->sent, result->sent - result->answered};
+}
+
+// ---- trace and flows
+
+absl::StatusOr<TraceOutcome> OvsWorld::Trace(const Vm& from, const FrameBytes& frame) {
+  const std::string& host = resources_.plan().hosts[from.host].node;
+  ASSIGN_OR_RETURN(const auto verdicts, agents_.at(host).Trace(from.port, frame));
+  const auto name = [this](const PortId& port) {
+    const Vm* vm = resources_.VmOfPort(port);
+    return fmt::format("delivered {}", vm != nullptr ? vm->node : port.str());
+  };
+  TraceOutcome outcome;
+  for (const AgentVerdict& verdict : verdicts) {
+    if (!verdict.port.empty()) outcome.verdicts.insert(name(verdict.port));
+    if (!verdict.drop_reason.empty()) outcome.verdicts.insert(fmt::format("dropped {}", verdict.drop_reason));
+    if (verdict.remote_host.empty()) continue;
+    // The other host's part is the reference's.
+    const HostView view = BuildHostView(resources_.StateWithHosts(), verdict.remote_host, {});
+    const auto& hosts = resources_.plan().hosts;
+    const sim::Result result =
+        sim::FromTunnel(view, hosts[from.host].vtep.address(), verdict.vni, verdict.frame);
+    for (const sim::Delivery& delivery : result.deliveries) outcome.verdicts.insert(name(*delivery.port));
+    if (result.drop) outcome.verdicts.insert(fmt::format("dropped {}", Label(*result.drop)));
+  }
+  return outcome;
+}
+
+absl::Status OvsWorld::CheckFlows() {
+  std::string differences;
+  for (auto& [host, agent] : agents_) {
+    if (!HostRuns(host)) continue;
+    ASSIGN_OR_RETURN(const std::vector<std::string> lines, agent.FlowDifferences());
+    for (const std::string& line : lines) differences += (differences.empty() ? "" : "\n") + line;
+  }
+  if (differences.empty()) return absl::OkStatus();
+  return Error(absl::StatusCode::kFailedPrecondition, "the switch differs from a recompute from scratch:\n{}", differences);
+}
+
+// ---- daemons
+
+absl::Status OvsWorld::Control(const ControlStep& step) {
+  if (step.target == ControlTarget::kAgent) return ControlAgent(step);
+  if (step.target == ControlTarget::kOvs) return ControlOvs(step);
+  return ControlController(step);
+}
+
+namespace {
+
+void End(const Layout& layout, const std::string& daemon, bool kill_it) {
+  const pid_t pid = RecordedProcess(fmt::format("{}/{}", layout.ProcessDir(), daemon));
+  if (pid == 0) return;
+  if (kill_it) kill(pid, SIGKILL);
+  EndProcesses({pid}, kEndPatienceMs);
+}
+
+}  // namespace
+
+absl::Status OvsWorld::ControlAgent(const ControlStep& step) {
+  if (step.action != ControlAction::kStart) {
+    End(layout_, step.host + "-kasaned", step.action == ControlAction::kKill);
+    agents_down_.insert(step.host);
+  }
+  if (step.action != ControlAction::kStart && step.action != ControlAction::kRestart) return absl::OkStatus();
+  RETURN_IF_ERROR(StartAgent(layout_, step.host, programs_.agent));
+  agents_down_.erase(step.host);
+  return WaitApplied();
+}
+
+absl::Status OvsWorld::ControlOvs(const ControlStep& step) {
+  if (step.action != ControlAction::kStart) {
+    End(layout_, step.host + "-ovs-vswitchd", step.action == ControlAction::kKill);
+    switches_down_.insert(step.host);
+  }
+  if (step.action != ControlAction::kStart && step.action != ControlAction::kRestart) return absl::OkStatus();
+  RETURN_IF_ERROR(StartVswitchd(layout_, step.host, programs_));
+  switches_down_.erase(step.host);
+  return WaitApplied();
+}
+
+absl::Status OvsWorld::ControlController(const ControlStep& step) {
+  if (step.action != ControlAction::kStart) {
+    End(layout_, "controller", step.action == ControlAction::kKill);
+    controller_down_ = true;
+  }
+  if (step.action != ControlAction::kStart && step.action != ControlAction::kRestart) return absl::OkStatus();
+  RETURN_IF_ERROR(StartController(layout_, programs_));
+  controller_down_ = false;
+  return WaitApplied();
+}
+
+}  // namespace kasane::lab

@@ -1,0 +1,265 @@
+#include "tests/lab/case/run_command.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cerrno>
+#include <chrono>
+#include <cstdio>
+#include <cstring>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <set>
+#include <thread>
+#include <utility>
+
+#include "tests/lab/case/case_file.h"
+#include "tests/lab/case/ovs_world.h"
+#include "tests/lab/case/report.h"
+#include "tests/lab/case/runner.h"
+#include "tests/lab/case/sim_world.h"
+#include "tests/lab/down.h"
+#include "tests/lab/process.h"
+#include "vswitch/base/status.h"
+
+namespace kasane::lab {
+namespace {
+
+constexpr int kInterrupted = 130;
+
+struct Task {
+  std::shared_ptr<const Case> subject;
+  std::string datapath;
+};
+
+CaseResult Failed(const std::string& name, const std::string& datapath, const std::string& where, const std::string& seen) {
+  CaseResult result;
+  result.name = name;
+  result.datapath = datapath;
+  result.failure = {where, "the case can be run", seen};
+  return result;
+}
+
+CaseResult RunInSim(const Case& subject) {
+  auto resources = CaseResources::Make(subject);
+  if (!resources.ok()) return Failed(subject.name, "sim", subject.file, Message(resources.status()));
+  SimWorld world(*std::move(resources));
+  CaseResult result = RunCase(subject, world);
+  result.datapath = "sim";
+  return result;
+}
+
+sigset_t EndingSignals() {
+  sigset_t signals;
+  sigemptyset(&signals);
+  sigaddset(&signals, SIGINT);
+  sigaddset(&signals, SIGTERM);
+  sigaddset(&signals, SIGHUP);
+  return signals;
+}
+
+// A child process that runs one case in a lab; ends, and removes its lab, if the calling thread dies.
+class Worker {
+ public:
+  absl::Status Start(const std::string& file, const std::string& lab) {
+    const std::string program = OwnDirectory() + "/kasane-lab";
+    std::vector<const char*> argv = {program.c_str(), "run-case", file.c_str(), "--lab", lab.c_str(), nullptr};
+    int out[2];
+    if (pipe2(out, O_CLOEXEC) != 0) return Error(absl::StatusCode::kInternal, "pipe: {}", std::strerror(errno));
+    pid_ = fork();
+    if (pid_ == 0) {
+      prctl(PR_SET_PDEATHSIG, SIGTERM);
+      dup2(out[1], STDOUT_FILENO);
+      execv(program.c_str(), const_cast<char* const*>(argv.data()));
+      _exit(127);
+    }
+    close(out[1]);
+    out_ = out[0];
+    if (pid_ > 0) return absl::OkStatus();
+    close(out_);
+    return Error(absl::StatusCode::kInternal, "fork: {}", std::strerror(errno));
+  }
+
+  pid_t pid() const { return pid_; }
+
+  // Waits for its end; what it printed.
+  std::string Finish() {
+    std::string text;
+    char buffer[4096];
+    for (ssize_t size = 0; (size = read(out_, buffer, sizeof buffer)) != 0;) {
+      if (size > 0) text.append(buffer, static_cast<size_t>(size));
+      if (size < 0 && errno != EINTR) break;
+    }
+    close(out_);
+    while (waitpid(pid_, &exit_status_, 0) < 0 && errno == EINTR) {
+    }
+    return text;
+  }
+  int exit_status() const { return exit_status_; }
+
+ private:
+  pid_t pid_ = -1;
+  int out_ = -1;
+  int exit_status_ = 0;
+};
+
+// Runs the tasks on some threads, and ends early on a signal.
+class Jobs {
+ public:
+  Jobs(std::vector<Task> tasks, const RunOptions& options) : tasks_(std::move(tasks)), options_(options) {}
+
+  void Add(CaseResult result) {
+    const std::lock_guard lock(mutex_);
+    if (!options_.json) {
+      fmt::print("{}", ResultText(result));
+      std::fflush(stdout);
+    }
+    results_.push_back(std::move(result));
+  }
+
+  // False if it was interrupted.
+  bool Run() {
+    const sigset_t signals = EndingSignals();
+    pthread_sigmask(SIG_BLOCK, &signals, nullptr);
+    std::thread listener([this, signals] { Listen(signals); });
+    const unsigned jobs = options_.jobs != 0 ? options_.jobs : std::max(1U, std::thread::hardware_concurrency());
+    std::vector<std::thread> threads;
+    for (unsigned i = 0; i < jobs; ++i) threads.emplace_back([this] { Work(); });
+    for (std::thread& thread : threads) thread.join();
+    done_ = true;
+    pthread_kill(listener.native_handle(), SIGTERM);
+    listener.join();
+    if (!interrupted_) return true;
+    // A worker that was ended while it built may have left something.
+    for (const std::string& lab : labs_) Down(lab).IgnoreError();
+    return false;
+  }
+
+  const std::vector<CaseResult>& results() const { return results_; }
+
+ private:
+  void Listen(const sigset_t& signals) {
+    int number = 0;
+    sigwait(&signals, &number);
+    if (done_) return;
+    interrupted_ = true;
+    const std::lock_guard lock(mutex_);
+    for (const pid_t pid : workers_) kill(pid, SIGTERM);
+  }
+
+  void Work() {
+    while (!interrupted_) {
+      const size_t index = next_++;
+      if (index >= tasks_.size()) return;
+      const Task& task = tasks_[index];
+      CaseResult result =
+          task.datapath == "sim" ? RunInSim(*task.subject) : RunInLab(*task.subject, fmt::format("c{}_{}", getpid(), index));
+      if (!interrupted_) Add(std::move(result));
+    }
+  }
+
+  CaseResult RunInLab(const Case& subject, const std::string& lab) {
+    Worker worker;
+    {
+      const std::lock_guard lock(mutex_);
+      labs_.insert(lab);
+      const absl::Status started = worker.Start(subject.file, lab);
+      if (!started.ok()) return Failed(subject.name, "ovs", subject.file, Message(started));
+      workers_.insert(worker.pid());
+    }
+    const std::string text = worker.Finish();
+    {
+      const std::lock_guard lock(mutex_);
+      workers_.erase(worker.pid());
+    }
+    auto result = ResultFromJson(text);
+    if (result.ok()) return *std::move(result);
+    Down(lab).IgnoreError();
+    return Failed(subject.name, "ovs", subject.file,
+                  fmt::format("its process ended with status {} and said \"{}\"", worker.exit_status(), text));
+  }
+
+  const std::vector<Task> tasks_;
+  const RunOptions& options_;
+  std::atomic<size_t> next_{0};
+  std::atomic<bool> interrupted_{false};
+  std::atomic<bool> done_{false};
+  std::mutex mutex_;  // Guards what follows, and the output.
+  std::vector<CaseResult> results_;
+  std::set<pid_t> workers_;
+  std::set<std::string> labs_;
+};
+
+bool Allows(const Case& subject, const std::string& datapath) {
+  return subject.datapaths.empty() ||
+         std::find(subject.datapaths.begin(), subject.datapaths.end(), datapath) != subject.datapaths.end();
+}
+
+// Removes the lab when the process is told to end, and ends it.
+void RemoveLabOnSignal(const std::string& lab) {
+  const sigset_t signals = EndingSignals();
+  pthread_sigmask(SIG_BLOCK, &signals, nullptr);
+  std::thread([lab, signals] {
+    int number = 0;
+    sigwait(&signals, &number);
+    // The second time for what the other thread made meanwhile.
+    for (int i = 0; i < 2; ++i) TearDown(Layout(lab));
+    _exit(kInterrupted);
+  }).detach();
+}
+
+}  // namespace
+
+int RunCases(const RunOptions& options) {
+  const auto begin = std::chrono::steady_clock::now();
+  std::vector<Task> tasks;
+  std::vector<CaseResult> faulty;
+  for (const std::string& file : options.files) {
+    auto subject = ReadCase(file);
+    if (!subject.ok()) {
+      CaseResult result = Failed(file, "", "", Message(subject.status()));
+      result.failure->where = "reading it";
+      result.failure->expected = "a case, as docs/cases.md describes it";
+      faulty.push_back(std::move(result));
+      continue;
+    }
+    const auto shared = std::make_shared<const Case>(*std::move(subject));
+    for (const std::string& datapath : options.datapaths) {
+      if (Allows(*shared, datapath)) tasks.push_back({shared, datapath});
+    }
+  }
+  // The quick ones first.
+  std::stable_partition(tasks.begin(), tasks.end(), [](const Task& task) { return task.datapath == "sim"; });
+  Jobs jobs(std::move(tasks), options);
+  for (CaseResult& result : faulty) jobs.Add(std::move(result));
+  if (!jobs.Run()) return kInterrupted;
+  const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  fmt::print("{}", options.json ? ReportJson(jobs.results(), seconds) : SummaryText(jobs.results(), seconds));
+  return AllPassed(jobs.results()) && !jobs.results().empty() ? 0 : 1;
+}
+
+int RunCaseInLab(const std::string& file, const std::string& lab) {
+  RemoveLabOnSignal(lab);
+  const auto subject = ReadCase(file);
+  CaseResult result;
+  if (!subject.ok()) {
+    result = Failed(file, "ovs", file, Message(subject.status()));
+  } else if (auto resources = CaseResources::Make(*subject); !resources.ok()) {
+    result = Failed(subject->name, "ovs", file, Message(resources.status()));
+  } else {
+    OvsWorld world(*subject, *std::move(resources), lab);
+    result = RunCase(*subject, world);
+  }
+  result.datapath = "ovs";
+  fmt::print("{}\n", ResultJson(result));
+  return result.failure ? 1 : 0;
+}
+
+}  // namespace kasane::lab
