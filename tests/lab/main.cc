@@ -115,6 +115,10 @@ void AddUp(cli::Command& app, Options& options) {
   up.AddOption("TOPOLOGY", options.up.topology,
                "Resource file: every port with device_owner compute:* becomes a VM")
       .Required();
+  up.AddOption("--datapath-type", options.up.datapath_type,
+               "netdev: Open vSwitch's userspace datapath; system: the kernel's")
+      .OneOf({"netdev", "system"})
+      .ShowDefault();
   up.AddFlag("!--no-wait", options.up.wait, "Do not wait until every port is ACTIVE");
 }
 
