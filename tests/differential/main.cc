@@ -56,7 +56,7 @@ struct Run {
 
 void Report(const HostView& view, uint64_t seed, int number, const Stimulus& stimulus,
             const sim::Result& result, const Observed& observed) {
-  fmt::print("DIVERGENCE seed {} packet {}: {} {}\n  sim: {}\n", seed, number,
+  fmt::print("DIVERGENCE seed {} packet {} ({}): {} {}\n  sim: {}\n", seed, number, stimulus.mutation,
              stimulus.port ? "from port " + stimulus.port->str()
                            : fmt::format("from tunnel {} VNI {}", stimulus.outer_source, stimulus.vni),
              Packet(stimulus.frame).Summary(), result.drop ? Label(*result.drop) : "");
