@@ -18,4 +18,16 @@ std::string_view Label(OwnerKind kind) {
   return "unknown";
 }
 
+std::string_view Label(Discrepancy::Kind kind) {
+  switch (kind) {
+    case Discrepancy::Kind::kMissing:
+      return "missing";
+    case Discrepancy::Kind::kExtra:
+      return "extra";
+    case Discrepancy::Kind::kDifferent:
+      return "different";
+  }
+  return "unknown";
+}
+
 }  // namespace kasane

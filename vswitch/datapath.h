@@ -98,6 +98,16 @@ struct InstalledEntry {
   std::optional<DropReason> drop_reason;
 };
 
+// An entry in which the datapath and what a view compiles to from scratch differ.
+struct Discrepancy {
+  enum class Kind : uint8_t { kMissing, kExtra, kDifferent };
+
+  Kind kind = Kind::kMissing;
+  InstalledEntry entry;  // As it should be; of an extra one, as it is. Without counters.
+};
+
+std::string_view Label(Discrepancy::Kind kind);  // "missing", "extra", "different"
+
 class Datapath {
  public:
   virtual ~Datapath() = default;
@@ -118,6 +128,10 @@ class Datapath {
 
   // What the switch holds now, with counters, in table, priority, match order. Any thread.
   virtual absl::StatusOr<std::vector<InstalledEntry>> Dump() = 0;
+
+  // Reads back what the datapath holds and compares it with what `view` compiles to from scratch: what an agent
+  // that started now would mend. Empty when installed is desired. Any thread.
+  virtual absl::StatusOr<std::vector<Discrepancy>> Compare(const HostView& view) = 0;
 };
 
 }  // namespace kasane

@@ -73,6 +73,14 @@ class Service final : public v1::AgentService::Service {
     return Answer(FlowsReply(*snapshot_(), *entries, request->owner()), reply);
   }
 
+  grpc::Status CompareFlows(grpc::ServerContext* /*context*/, const v1::CompareFlowsRequest* /*request*/,
+                            v1::CompareFlowsReply* reply) override {
+    absl::StatusOr<std::vector<Discrepancy>> discrepancies = datapath_.Compare(*snapshot_()->view);
+    if (!discrepancies.ok()) return ToGrpc(discrepancies.status());
+    *reply = CompareReply(*discrepancies);
+    return grpc::Status::OK;
+  }
+
   grpc::Status Trace(grpc::ServerContext* /*context*/, const v1::TraceRequest* request,
                      v1::TraceReply* reply) override {
     return Answer(TracedReply(*snapshot_(), *request), reply);

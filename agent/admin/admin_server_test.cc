@@ -97,6 +97,19 @@ TEST_F(AdminServerTest, FlowsComeFromTheDatapathAndErrorsKeepTheirCode) {
   EXPECT_THAT(status.error_message(), HasSubstr("\"nothing\""));
 }
 
+TEST_F(AdminServerTest, WhereTheSwitchDiffersIsTold) {
+  Discrepancy extra;
+  extra.kind = Discrepancy::Kind::kExtra;
+  extra.entry.stage = "l2";
+  datapath_.SetDiscrepancies({extra});
+  ASSERT_TRUE(Start().ok());
+  v1::CompareFlowsReply reply;
+  ASSERT_TRUE(Call(&v1::AgentService::Stub::CompareFlows, v1::CompareFlowsRequest(), reply).ok());
+  ASSERT_EQ(reply.differences_size(), 1);
+  EXPECT_EQ(reply.differences(0).kind(), "extra");
+  EXPECT_EQ(reply.differences(0).flow().stage(), "l2");
+}
+
 TEST_F(AdminServerTest, SecondServerOnThePathIsRefusedWhileTheFirstLives) {
   ASSERT_TRUE(Start().ok());
   EXPECT_THAT(Message(AdminSocket::Claim(path_).status()), HasSubstr("in use by another kasaned (pid "));

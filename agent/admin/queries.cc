@@ -121,6 +121,16 @@ absl::StatusOr<v1::ListFlowsReply> FlowsReply(const AgentSnapshot& snapshot,
   return reply;
 }
 
+v1::CompareFlowsReply CompareReply(const std::vector<Discrepancy>& discrepancies) {
+  v1::CompareFlowsReply reply;
+  for (const Discrepancy& discrepancy : discrepancies) {
+    v1::FlowDifference& difference = *reply.add_differences();
+    difference.set_kind(std::string(Label(discrepancy.kind)));
+    *difference.mutable_flow() = FlowOf(discrepancy.entry);
+  }
+  return reply;
+}
+
 absl::StatusOr<v1::TraceReply> TracedReply(const AgentSnapshot& snapshot, const v1::TraceRequest& request) {
   const HostView& view = *snapshot.view;
   Candidate port;

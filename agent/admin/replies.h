@@ -12,6 +12,7 @@
 
 namespace kasane::v1 {
 class AgentStatusReply;
+class CompareFlowsReply;
 class ListFlowsReply;
 class ListNetworksReply;
 class ListPortsReply;
@@ -45,6 +46,7 @@ v1::ListRoutersReply RoutersReply(const AgentSnapshot& snapshot);
 absl::StatusOr<v1::ListFlowsReply> FlowsReply(const AgentSnapshot& snapshot,
                                               const std::vector<InstalledEntry>& entries,
                                               const std::string& owner_text);
+v1::CompareFlowsReply CompareReply(const std::vector<Discrepancy>& discrepancies);
 absl::StatusOr<v1::TraceReply> TracedReply(const AgentSnapshot& snapshot, const v1::TraceRequest& request);
 absl::StatusOr<v1::ResolveReply> ResolvedReply(const AgentSnapshot& snapshot,
                                                const v1::ResolveRequest& request);

@@ -198,6 +198,23 @@ std::string FlowsTable(const v1::ListFlowsReply& reply) {
   return table.ToString();
 }
 
+std::string DifferencesTable(const v1::CompareFlowsReply& reply) {
+  if (reply.differences().empty()) return "the switch holds exactly what the present state compiles to\n";
+  Table table({{"SWITCH"},
+               {"STAGE"},
+               {.title = "PRIO", .right = true},
+               {"OWNER", 44},
+               {"MATCH", 44, true},
+               {"ACTIONS", 44, true}});
+  for (const v1::FlowDifference& difference : reply.differences()) {
+    const v1::Flow& flow = difference.flow();
+    table.Add({difference.kind(), fmt::format("{}({})", flow.stage(), flow.table()), Number(flow.priority()),
+               OwnerText(flow.owner_kind(), flow.owner_id()), NameOr(flow.match(), "any"),
+               NameOr(flow.actions(), "drop")});
+  }
+  return table.ToString();
+}
+
 std::string TraceText(const v1::TraceReply& reply) {
   std::string out;
   int number = 0;

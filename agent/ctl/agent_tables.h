@@ -5,6 +5,7 @@
 
 namespace kasane::v1 {
 class AgentStatusReply;
+class CompareFlowsReply;
 class ListFlowsReply;
 class ListNetworksReply;
 class ListPortsReply;
@@ -22,6 +23,8 @@ std::string NetworksTable(const v1::ListNetworksReply& reply);
 // For each router its interfaces, then its routes.
 std::string RoutersText(const v1::ListRoutersReply& reply);
 std::string FlowsTable(const v1::ListFlowsReply& reply);
+// Where the switch differs from what it should hold, or that it does not.
+std::string DifferencesTable(const v1::CompareFlowsReply& reply);
 // Numbered steps, then what became of the packet.
 std::string TraceText(const v1::TraceReply& reply);
 

@@ -245,6 +245,9 @@ absl::StatusOr<v1::ListRoutersReply> AgentClient::ListRouters() {
 absl::StatusOr<v1::ListFlowsReply> AgentClient::ListFlows(const v1::ListFlowsRequest& request) {
   return impl_->Do(&v1::AgentService::Stub::ListFlows, request);
 }
+absl::StatusOr<v1::CompareFlowsReply> AgentClient::CompareFlows() {
+  return impl_->Do(&v1::AgentService::Stub::CompareFlows, v1::CompareFlowsRequest());
+}
 absl::StatusOr<v1::TraceReply> AgentClient::Trace(const v1::TraceRequest& request) {
   return impl_->Do(&v1::AgentService::Stub::Trace, request);
 }

@@ -15,6 +15,7 @@ namespace kasane::v1 {
 class AgentStatusReply;
 class ApplyReply;
 class ApplyRequest;
+class CompareFlowsReply;
 class ControllerStatusReply;
 class DeleteReply;
 class DeleteRequest;
@@ -73,6 +74,7 @@ class AgentClient {
   absl::StatusOr<v1::ListNetworksReply> ListNetworks();
   absl::StatusOr<v1::ListRoutersReply> ListRouters();
   absl::StatusOr<v1::ListFlowsReply> ListFlows(const v1::ListFlowsRequest& request);
+  absl::StatusOr<v1::CompareFlowsReply> CompareFlows();
   absl::StatusOr<v1::TraceReply> Trace(const v1::TraceRequest& request);
   absl::StatusOr<v1::ResolveReply> Resolve(const v1::ResolveRequest& request);
 

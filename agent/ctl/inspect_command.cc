@@ -1,4 +1,4 @@
-// kasanectl status, ports, tunnels, networks, routers, flows: what an agent tells of its host.
+// kasanectl status, ports, tunnels, networks, routers, flows, compare: what an agent tells of its host.
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
@@ -63,6 +63,20 @@ int RunFlows(const FlowOptions& options, const Globals& globals) {
   return Show(globals, absl::StatusOr<v1::ListFlowsReply>(std::move(shown)), FlowsTable);
 }
 
+// Exit status 1 when they differ, so that a script can ask.
+int RunCompare(const Globals& globals) {
+  const auto reply = AgentClient(globals).CompareFlows();
+  const int shown = Show(globals, reply, DifferencesTable);
+  return reply.ok() && !reply->differences().empty() ? kFailed : shown;
+}
+
+void AddCompare(CLI::App& app, Action& action) {
+  CLI::App* compare = app.add_subcommand(
+      "compare", "Compare the switch's flows with what the present state compiles to; exit 1 if they differ");
+  compare->footer("Example:\n  kasanectl compare");
+  compare->callback([&action] { action = RunCompare; });
+}
+
 void AddFlows(CLI::App& app, Action& action) {
   auto options = std::make_shared<FlowOptions>();
   CLI::App* flows = app.add_subcommand("flows", "Show the switch's flows, with their owners and counters");
@@ -115,6 +129,7 @@ void AddInspect(CLI::App& app, Action& action) {
   AddList(app, action, "routers", "Show the routers with interfaces and routes", &AgentClient::ListRouters,
           RoutersText);
   AddFlows(app, action);
+  AddCompare(app, action);
 }
 
 }  // namespace kasane::ctl

@@ -45,7 +45,7 @@ int Main(int argc, char** argv) {
   for (const auto add : {AddApply, AddGet, AddDelete, AddWatch, AddInspect, AddTrace}) add(app, action);
   app.footer(
       "Controller: apply, get, delete, hosts, watch. Agent: status, ports, tunnels, networks, routers, flows, "
-      "trace.\n"
+      "compare, trace.\n"
       "Examples:\n  kasanectl apply -f topology.json\n  kasanectl get ports\n  kasanectl status\n"
       "  kasanectl trace shop-front1 --dst-ip 172.16.1.5\nExit codes: 0 done, 1 a fault or a failure, 2 wrong "
       "usage.");

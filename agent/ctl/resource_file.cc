@@ -278,9 +278,13 @@ ResourceFile& ResourceFile::operator=(ResourceFile&&) noexcept = default;
 absl::StatusOr<ResourceFile> ParseResourceFile(const std::string& name, const std::string& text) {
   const auto document = ParseDocument(text);
   if (!document.ok()) return Annotate(document.status(), name);
+  return ResourcesFromDocument(name, **document);
+}
+
+ResourceFile ResourcesFromDocument(const std::string& name, const Value& document) {
   ResourceFile out;
   out.name = name;
-  Reader(out).Read(**document);
+  Reader(out).Read(document);
   return out;
 }
 

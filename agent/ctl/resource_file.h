@@ -20,6 +20,8 @@ class ApplyItem;
 
 namespace kasane {
 
+struct Value;
+
 // A section or field that Neutron knows and Kasane does not use.
 struct UnusedField {
   std::string path;  // "ports[*].dns_assignment", "quotas"
@@ -40,6 +42,9 @@ struct ResourceFile {
 
 // Parses `text`. An error only if it is no YAML or JSON at all: its message has the line and column.
 absl::StatusOr<ResourceFile> ParseResourceFile(const std::string& name, const std::string& text);
+
+// The same of a document that was parsed already, or of a part of one.
+ResourceFile ResourcesFromDocument(const std::string& name, const Value& document);
 
 // Reads and parses the file; "-" is standard input.
 absl::StatusOr<ResourceFile> ReadResourceFile(const std::string& name);

@@ -84,6 +84,16 @@ class FakeDatapath final : public Datapath {
     return dump_;
   }
 
+  void SetDiscrepancies(std::vector<Discrepancy> discrepancies) {
+    const std::lock_guard lock(mutex_);
+    discrepancies_ = std::move(discrepancies);
+  }
+
+  absl::StatusOr<std::vector<Discrepancy>> Compare(const HostView& /*view*/) override {
+    const std::lock_guard lock(mutex_);
+    return discrepancies_;
+  }
+
  private:
   const std::function<void()> on_event_;
   mutable std::mutex mutex_;
@@ -92,6 +102,7 @@ class FakeDatapath final : public Datapath {
   std::vector<HostView> applied_;
   std::vector<IpAddress> wanted_tunnels_;
   std::vector<InstalledEntry> dump_;
+  std::vector<Discrepancy> discrepancies_;
 };
 
 }  // namespace kasane

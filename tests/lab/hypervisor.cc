@@ -40,10 +40,7 @@ class HostStarter {
         RunHere({programs_.ovs_vsctl, Database(), "--no-wait", "--", "init", "--", "set", "open_vswitch", ".",
                  "external_ids:system-id=" + host_.node, "external_ids:hostname=" + host_.node,
                  "other_config:n-handler-threads=1", "other_config:n-revalidator-threads=1"}));
-    RETURN_IF_ERROR(
-        RunHere({programs_.ovs_vswitchd, "unix:" + ovs_ + "/db.sock", "--pidfile=" + ovs_ + "/ovs-vswitchd.pid",
-                 "--log-file=" + ovs_ + "/ovs-vswitchd.log", "--no-chdir", "--detach"}));
-    return RecordOvsDaemon(layout_, host_.node, "ovs-vswitchd");
+    return StartVswitchd(layout_, host_.node, programs_);
   }
 
   absl::Status Plug() {
@@ -109,18 +106,46 @@ std::vector<std::string> PlugArguments(const LabPlan& plan, const Hypervisor& ho
        "datapath_type=" + host.datapath_type, "fail_mode=secure"});
   for (const Vm& vm : plan.vms) {
     if (plan.hosts[vm.host].node != host.node) continue;
-    add({"--", "--may-exist", "add-port", "br-int", vm.interface, "--", "set", "interface", vm.interface,
-         fmt::format("external_ids:iface-id=\"{}\"", vm.port),
-         fmt::format("external_ids:attached-mac=\"{}\"", vm.mac), "external_ids:iface-status=active",
-         fmt::format("external_ids:vm-id=\"{}\"", vm.node)});
+    for (std::string& argument : PlugVmArguments(vm)) arguments.push_back(std::move(argument));
   }
   return arguments;
+}
+
+std::vector<std::string> PlugVmArguments(const Vm& vm) {
+  return {"--",
+          "--may-exist",
+          "add-port",
+          "br-int",
+          vm.interface,
+          "--",
+          "set",
+          "interface",
+          vm.interface,
+          fmt::format("external_ids:iface-id=\"{}\"", vm.port),
+          fmt::format("external_ids:attached-mac=\"{}\"", vm.mac),
+          "external_ids:iface-status=active",
+          fmt::format("external_ids:vm-id=\"{}\"", vm.node)};
 }
 
 std::vector<std::string> HypervisorEnvironment(const Layout& layout, const std::string& host) {
   const std::string ovs = layout.OvsDir(host);
   return {"OVS_RUNDIR=" + ovs, "OVS_LOGDIR=" + ovs, "OVS_DBDIR=" + ovs,
           "KASANE_AGENT=" + layout.AgentSocket(host)};
+}
+
+absl::Status StartVswitchd(const Layout& layout, const std::string& host, const Programs& programs) {
+  const std::string ovs = layout.OvsDir(host);
+  Command command;
+  command.argv = {programs.ovs_vswitchd,
+                  "unix:" + ovs + "/db.sock",
+                  "--pidfile=" + ovs + "/ovs-vswitchd.pid",
+                  "--log-file=" + ovs + "/ovs-vswitchd.log",
+                  "--no-chdir",
+                  "--detach"};
+  command.netns = layout.Namespace(host);
+  command.environment = HypervisorEnvironment(layout, host);
+  RETURN_IF_ERROR(Run(command).status());
+  return RecordOvsDaemon(layout, host, "ovs-vswitchd");
 }
 
 absl::Status StartAgent(const Layout& layout, const std::string& host, const std::string& agent_program) {

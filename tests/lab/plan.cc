@@ -133,15 +133,18 @@ absl::StatusOr<Hypervisor> PlanHost(const NetworkState& topology, const HostId& 
 
 absl::StatusOr<std::vector<Hypervisor>> PlanHosts(const NetworkState& topology) {
   std::set<HostId> ids;
+  for (const auto& [id, host] : topology.hosts) ids.insert(id);
+  bool any_vm = false;
   for (const auto& [id, port] : topology.ports) {
     if (!IsVm(*port)) continue;
+    any_vm = true;
     if (port->host.empty()) {
       return Invalid("port {} ({}) has device_owner \"{}\" but no binding:host_id: name the host it runs on",
                      id, port->name, port->device_owner);
     }
     ids.insert(port->host);
   }
-  if (ids.empty()) return Invalid("no port has a device_owner that begins with \"compute:\": there is no VM");
+  if (!any_vm) return Invalid("no port has a device_owner that begins with \"compute:\": there is no VM");
   if (ids.size() > kMaxHosts) return Invalid("{} hosts; a lab has at most {}", ids.size(), kMaxHosts);
   std::vector<Hypervisor> hosts;
   std::set<IpAddress> vteps;

@@ -10,6 +10,8 @@
 #include <cerrno>
 #include <cstring>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include "vswitch/base/status.h"
 
@@ -20,10 +22,11 @@ absl::Status SystemError(std::string_view what) {
   return Error(absl::StatusCode::kInternal, "{}: {}", what, std::strerror(errno));
 }
 
-absl::StatusOr<int> OpenSocket(int family) {
-  const int fd = socket(family, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+absl::StatusOr<int> OpenSocket(int family, int type) {
+  const int fd = socket(family, type | SOCK_CLOEXEC, 0);
   if (fd < 0) return SystemError("socket");
   const int on = 1;
+  setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
   int bound = 0;
   if (family == AF_INET) {
     sockaddr_in any = {};
@@ -39,7 +42,9 @@ absl::StatusOr<int> OpenSocket(int family) {
     setsockopt(fd, IPPROTO_IPV6, IPV6_RECVPKTINFO, &on, sizeof on);
     bound = bind(fd, reinterpret_cast<const sockaddr*>(&any), sizeof any);
   }
-  if (bound != 0) return SystemError(fmt::format("UDP port {}", kProbePort));
+  if (bound != 0 || (type == SOCK_STREAM && listen(fd, SOMAXCONN) != 0)) {
+    return SystemError(fmt::format("port {}", kProbePort));
+  }
   return fd;
 }
 
@@ -77,23 +82,64 @@ void Answer(int fd, const std::string& name) {
   sendmsg(fd, &message, 0);
 }
 
+// Answers the first segment of a connection, and ends it.
+void AnswerConnection(int fd, const std::string& name) {
+  std::array<char, 64> nonce;
+  const ssize_t size = recv(fd, nonce.data(), nonce.size(), MSG_DONTWAIT);
+  if (size > 0) {
+    const std::string answer = name + " " + std::string(nonce.data(), static_cast<size_t>(size));
+    send(fd, answer.data(), answer.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
+  }
+  close(fd);
+}
+
+// What is polled: the listening sockets first, then the connections that have not asked yet.
+class Sockets {
+ public:
+  absl::Status Open() {
+    for (const auto& [family, type] : {std::pair(AF_INET, SOCK_DGRAM), std::pair(AF_INET6, SOCK_DGRAM),
+                                       std::pair(AF_INET, SOCK_STREAM), std::pair(AF_INET6, SOCK_STREAM)}) {
+      ASSIGN_OR_RETURN(const int fd, OpenSocket(family, type));
+      fds_.push_back({fd, POLLIN, 0});
+    }
+    return absl::OkStatus();
+  }
+
+  // Returns on an error only.
+  absl::Status Serve(const std::string& name) {
+    while (poll(fds_.data(), fds_.size(), -1) >= 0 || errno == EINTR) {
+      std::vector<pollfd> next(fds_.begin(), fds_.begin() + kListening);
+      for (size_t i = 0; i < fds_.size(); ++i) {
+        const bool ready = fds_[i].revents != 0;
+        if (i < kDatagrams && ready) Answer(fds_[i].fd, name);
+        if (i >= kDatagrams && i < kListening && ready) {
+          const int connection = accept4(fds_[i].fd, nullptr, nullptr, SOCK_CLOEXEC);
+          if (connection >= 0) next.push_back({connection, POLLIN, 0});
+        }
+        if (i >= kListening && ready) AnswerConnection(fds_[i].fd, name);
+        if (i >= kListening && !ready) next.push_back(fds_[i]);
+      }
+      fds_ = std::move(next);
+    }
+    return SystemError("poll");
+  }
+
+ private:
+  static constexpr size_t kDatagrams = 2;
+  static constexpr size_t kListening = 4;
+  std::vector<pollfd> fds_;
+};
+
 }  // namespace
 
 absl::Status RunResponder(const std::string& name, int ready_fd) {
-  std::array<pollfd, 2> sockets;
-  ASSIGN_OR_RETURN(const int v4, OpenSocket(AF_INET));
-  ASSIGN_OR_RETURN(const int v6, OpenSocket(AF_INET6));
-  sockets = {pollfd{v4, POLLIN, 0}, pollfd{v6, POLLIN, 0}};
+  Sockets sockets;
+  RETURN_IF_ERROR(sockets.Open());
   if (ready_fd >= 0) {
     if (write(ready_fd, "r", 1) != 1) return SystemError("telling that it is ready");
     close(ready_fd);
   }
-  while (poll(sockets.data(), sockets.size(), -1) >= 0 || errno == EINTR) {
-    for (const pollfd& socket : sockets) {
-      if ((socket.revents & POLLIN) != 0) Answer(socket.fd, name);
-    }
-  }
-  return SystemError("poll");
+  return sockets.Serve(name);
 }
 
 }  // namespace kasane::lab

@@ -34,10 +34,9 @@ class Stream {
   Stream(ProbeSocket socket, const StreamOptions& options, int stop)
       : socket_(std::move(socket)), options_(options), stop_(stop) {}
 
-  absl::StatusOr<StreamResult> Run() {
+  absl::StatusOr<StreamResult> Run(const std::function<void()>& streaming) {
     RETURN_IF_ERROR(SendUntilAnswered());
-    fmt::print("streaming\n");
-    std::fflush(stdout);
+    streaming();
     RETURN_IF_ERROR(SendUntilStopped());
     const uint64_t counted = sent_;
     RETURN_IF_ERROR(SendUntilAnswered());
@@ -110,17 +109,25 @@ class Stream {
 
 }  // namespace
 
-absl::StatusOr<StreamResult> RunStream(const StreamOptions& options) {
+absl::StatusOr<StreamResult> RunStreamUntil(const StreamOptions& options, int stop,
+                                            const std::function<void()>& streaming) {
   if (options.rate == 0 || options.rate > 100000) return Invalid("--rate {}: use 1 to 100000", options.rate);
+  RETURN_IF_ERROR(EnterNetns(Layout(options.lab).Namespace(options.from)));
+  ASSIGN_OR_RETURN(ProbeSocket socket, ProbeSocket::Open(options.to.family()));
+  return Stream(std::move(socket), options, stop).Run(streaming);
+}
+
+absl::StatusOr<StreamResult> RunStream(const StreamOptions& options) {
   sigset_t signals;
   sigemptyset(&signals);
   sigaddset(&signals, SIGINT);
   sigaddset(&signals, SIGTERM);
   sigprocmask(SIG_BLOCK, &signals, nullptr);
   const int stop = signalfd(-1, &signals, SFD_CLOEXEC | SFD_NONBLOCK);
-  RETURN_IF_ERROR(EnterNetns(Layout(options.lab).Namespace(options.from)));
-  ASSIGN_OR_RETURN(ProbeSocket socket, ProbeSocket::Open(options.to.family()));
-  auto result = Stream(std::move(socket), options, stop).Run();
+  auto result = RunStreamUntil(options, stop, [] {
+    fmt::print("streaming\n");
+    std::fflush(stdout);
+  });
   close(stop);
   return result;
 }

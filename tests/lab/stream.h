@@ -5,6 +5,7 @@
 #include <absl/status/statusor.h>
 
 #include <cstdint>
+#include <functional>
 #include <string>
 
 #include "vswitch/base/ip_address.h"
@@ -26,5 +27,10 @@ struct StreamResult {
 // Sends until SIGINT or SIGTERM, which must not have been handled by others. Says "streaming" on standard
 // output at the first answer. What was not answered before a probe sent behind the last one is lost.
 absl::StatusOr<StreamResult> RunStream(const StreamOptions& options);
+
+// The same until `stop` becomes readable. Calls `streaming` at the first answer. Moves the calling thread into the
+// VM's namespace for good.
+absl::StatusOr<StreamResult> RunStreamUntil(const StreamOptions& options, int stop,
+                                            const std::function<void()>& streaming);
 
 }  // namespace kasane::lab

@@ -41,15 +41,14 @@ absl::Status RunIp(const Programs& programs, const std::string& netns, std::stri
   return Run(command).status();
 }
 
-absl::Status MakeStateDir(const Layout& layout, const std::string& topology) {
+absl::Status MakeStateDir(const Layout& layout, const std::string& name, const std::string& text) {
   std::error_code error;
   for (const std::string& directory : {layout.ProcessDir(), layout.ControllerDir()}) {
     std::filesystem::create_directories(directory, error);
     if (error) return Error(absl::StatusCode::kInternal, "{}: {}", directory, error.message());
   }
-  ASSIGN_OR_RETURN(const std::string text, ReadFile(topology));
   RETURN_IF_ERROR(WriteFile(layout.TopologyFile(), text));
-  return WriteFile(layout.TopologyNameFile(), topology);
+  return WriteFile(layout.TopologyNameFile(), name);
 }
 
 absl::Status BuildNetworks(const Layout& layout, const LabPlan& plan, const Programs& programs) {
@@ -58,6 +57,8 @@ absl::Status BuildNetworks(const Layout& layout, const LabPlan& plan, const Prog
   RETURN_IF_ERROR(RunIp(programs, "", LinkBatch(layout, plan)));
   return RunIp(programs, layout.Namespace(kFabricNode), FabricBatch(plan));
 }
+
+}  // namespace
 
 absl::Status StartController(const Layout& layout, const Programs& programs) {
   Command command;
@@ -69,6 +70,8 @@ absl::Status StartController(const Layout& layout, const Programs& programs) {
   ASSIGN_OR_RETURN(const pid_t pid, Start(command));
   return RecordProcess(layout.ProcessDir() + "/controller", pid);
 }
+
+namespace {
 
 // All hypervisors and all VMs at once: most of it is waiting for programs.
 absl::Status StartNodes(const Layout& layout, const LabPlan& plan, const Programs& programs) {
@@ -83,8 +86,8 @@ absl::Status StartNodes(const Layout& layout, const LabPlan& plan, const Program
   return absl::OkStatus();
 }
 
-absl::Status ApplyTopology(ControllerClient& client, const Layout& layout, const Topology& topology) {
-  auto faults = client.Apply(topology.file, kControllerDeadline);
+absl::Status ApplyTopology(ControllerClient& client, const Layout& layout, const ResourceFile& file) {
+  auto faults = client.Apply(file, kControllerDeadline);
   if (!faults.ok()) {
     return Error(faults.status().code(), "{}\nits log {} ends with:\n{}", Message(faults.status()),
                  layout.ControllerLog(), TailOfFile(layout.ControllerLog(), 5));
@@ -92,25 +95,25 @@ absl::Status ApplyTopology(ControllerClient& client, const Layout& layout, const
   if (faults->empty()) return absl::OkStatus();
   std::string message;
   for (const Fault& fault : *faults) {
-    message += fmt::format("{}{}: {}", message.empty() ? "" : "\n", topology.file.name, ToString(fault));
+    message += fmt::format("{}{}: {}", message.empty() ? "" : "\n", file.name, ToString(fault));
   }
   return absl::InvalidArgumentError(Absl(message));
 }
 
-// Up to and including the controller's acceptance of the topology.
+}  // namespace
+
 absl::StatusOr<std::unique_ptr<ControllerClient>> Build(const Layout& layout, const LabPlan& plan,
-                                                        const Topology& topology, const Programs& programs) {
-  RETURN_IF_ERROR(MakeStateDir(layout, topology.file.name));
+                                                        const ResourceFile& file, const std::string& text,
+                                                        const Programs& programs) {
+  RETURN_IF_ERROR(MakeStateDir(layout, file.name, text));
   RETURN_IF_ERROR(BuildNetworks(layout, plan, programs));
   RETURN_IF_ERROR(StartController(layout, programs));
   RETURN_IF_ERROR(StartNodes(layout, plan, programs));
   RETURN_IF_ERROR(EnterNetns(layout.Namespace(kFabricNode)));
   auto client = std::make_unique<ControllerClient>(ControllerEndpoint());
-  RETURN_IF_ERROR(ApplyTopology(*client, layout, topology));
+  RETURN_IF_ERROR(ApplyTopology(*client, layout, file));
   return client;
 }
-
-}  // namespace
 
 bool Exists(const std::string& lab) {
   const Layout layout(lab);
@@ -132,7 +135,8 @@ absl::Status Up(const UpOptions& options) {
                  "lab \"{0}\" is up already, or left over: `kasane-lab --name {0} down` removes it",
                  options.lab);
   }
-  auto client = Build(layout, plan, topology, programs);
+  ASSIGN_OR_RETURN(const std::string text, ReadFile(options.topology));
+  auto client = Build(layout, plan, topology.file, text, programs);
   if (!client.ok()) {
     TearDown(layout);
     lock.RemoveFile();

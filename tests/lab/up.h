@@ -2,8 +2,16 @@
 #pragma once
 
 #include <absl/status/status.h>
+#include <absl/status/statusor.h>
 
+#include <memory>
 #include <string>
+
+#include "agent/ctl/resource_file.h"
+#include "tests/lab/controller_client.h"
+#include "tests/lab/layout.h"
+#include "tests/lab/plan.h"
+#include "tests/lab/programs.h"
 
 namespace kasane::lab {
 
@@ -17,6 +25,16 @@ struct UpOptions {
 // Leaves the lab running. Progress goes to standard error. On an error before the controller accepted the
 // topology nothing is left; after that the lab stays, so that its logs can be read, until `down`.
 absl::Status Up(const UpOptions& options);
+
+// The part of Up() until the controller has accepted `file`, whose text is kept with the lab: for callers that wait
+// themselves. Nobody else may change the lab meanwhile; on an error what was built stays, for TearDown(). Moves the
+// calling thread into the fabric's namespace for good.
+absl::StatusOr<std::unique_ptr<ControllerClient>> Build(const Layout& layout, const LabPlan& plan,
+                                                        const ResourceFile& file, const std::string& text,
+                                                        const Programs& programs);
+
+// Starts the controller alone, on the store that it had. Any thread.
+absl::Status StartController(const Layout& layout, const Programs& programs);
 
 // The lab of this name is up, or was left over by one that failed.
 bool Exists(const std::string& lab);

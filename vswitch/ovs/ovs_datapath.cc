@@ -39,6 +39,30 @@ InstalledEntry ToEntry(DumpedFlow flow, const Owner* owner) {
   return entry;
 }
 
+// `change` would mend it.
+Discrepancy ToDiscrepancy(const FlowChange& change, const InstalledFlows& installed) {
+  Discrepancy out;
+  out.entry.owner = change.owner;
+  out.entry.stage = StageName(change.key.table);
+  out.entry.table = static_cast<uint32_t>(change.key.table);
+  out.entry.priority = change.key.priority;
+  out.entry.match = change.key.match;
+  out.entry.actions = change.actions;
+  switch (change.kind) {
+    case FlowChange::Kind::kAdd:
+      out.kind = Discrepancy::Kind::kMissing;
+      break;
+    case FlowChange::Kind::kModify:
+      out.kind = Discrepancy::Kind::kDifferent;
+      break;
+    case FlowChange::Kind::kDelete:
+      out.kind = Discrepancy::Kind::kExtra;
+      out.entry.actions = installed.at(change.key).actions;
+      break;
+  }
+  return out;
+}
+
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<Datapath>> OvsDatapath::Create(const OvsConfig& config,
@@ -152,6 +176,25 @@ absl::StatusOr<std::vector<InstalledEntry>> OvsDatapath::Dump() {
     entries.push_back(ToEntry(std::move(flow), owner == owners->end() ? nullptr : &owner->second));
   }
   return entries;
+}
+
+absl::StatusOr<std::vector<Discrepancy>> OvsDatapath::Compare(const HostView& view) {
+  const std::shared_ptr<const SwitchState> state = parts_.monitor->State();
+  if (!state->ready) {
+    return Error(absl::StatusCode::kFailedPrecondition, "the switch is not ready: {}", FirstProblem(*state));
+  }
+  const FlowTable desired = parts_.compile(view, BindingsOf(*state));
+  ASSIGN_OR_RETURN(const std::unique_ptr<OpenFlowChannel> channel, parts_.open_channel());
+  ASSIGN_OR_RETURN(const std::vector<DumpedFlow> dump, channel->Dump());
+  const InstalledFlows installed =
+      ReadBack(desired, dump, [&channel](const FlowKey& key, const std::string& actions) {
+        return channel->Canonical(key, actions);
+      });
+  std::vector<Discrepancy> discrepancies;
+  for (const FlowChange& change : PlanChanges(desired, installed)) {
+    discrepancies.push_back(ToDiscrepancy(change, installed));
+  }
+  return discrepancies;
 }
 
 }  // namespace kasane::ovs

@@ -53,6 +53,7 @@ class OvsDatapath : public Datapath {
   absl::StatusOr<ApplyResult> Apply(const HostView& view) override;
   void WantTunnels(std::vector<IpAddress> remotes) override;
   absl::StatusOr<std::vector<InstalledEntry>> Dump() override;
+  absl::StatusOr<std::vector<Discrepancy>> Compare(const HostView& view) override;
 
  private:
   using Owners = std::unordered_map<uint64_t, Owner>;  // By cookie.

@@ -129,6 +129,29 @@ TEST_F(OvsDatapathTest, DumpNamesOwnerStageAndDropReason) {
   EXPECT_EQ(entries->back().stage, "unknown");
 }
 
+TEST_F(OvsDatapathTest, CompareFindsWhatIsMissingExtraAndDifferent) {
+  monitor_->Set(Ready());
+  ASSERT_TRUE(datapath_->Apply(HostView()).ok());
+  EXPECT_THAT(*datapath_->Compare(HostView()), SizeIs(0));
+
+  const auto installed = switch_.flows.begin();
+  installed->second.actions = "NORMAL";
+  switch_.flows[{.table = Table::kL2, .priority = 1, .match = ""}] = {.actions = "FLOOD", .cookie = 0};
+  const auto differences = datapath_->Compare(HostView());
+  ASSERT_TRUE(differences.ok());
+  ASSERT_THAT(*differences, SizeIs(2));
+  EXPECT_EQ(differences->front().kind, Discrepancy::Kind::kExtra);
+  EXPECT_EQ(differences->front().entry.actions, "FLOOD");
+  EXPECT_EQ(differences->back().kind, Discrepancy::Kind::kDifferent);
+  EXPECT_EQ(differences->back().entry.owner, (Owner{.kind = OwnerKind::kPort, .id = "port-1"}));
+
+  switch_.flows.clear();
+  const auto missing = datapath_->Compare(HostView());
+  ASSERT_THAT(*missing, SizeIs(1));
+  EXPECT_EQ(missing->front().kind, Discrepancy::Kind::kMissing);
+  EXPECT_THAT(switch_.flows, SizeIs(0)) << "comparing changes nothing";
+}
+
 TEST_F(OvsDatapathTest, ARestartedSwitchIsFilledAgain) {
   monitor_->Set(Ready());
   ASSERT_TRUE(datapath_->Apply(HostView()).ok());

@@ -1,0 +1,243 @@
+#include "tests/lab/case/runner.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <chrono>
+#include <utility>
+
+#include "tests/lab/case/frame_text.h"
+#include "vswitch/base/status.h"
+
+namespace kasane::lab {
+namespace {
+
+// Nothing: as expected.
+struct Difference {
+  std::string expected;
+  std::string seen;
+};
+using Judgement = absl::StatusOr<std::optional<Difference>>;
+
+constexpr std::string_view kNobody = "nobody";
+
+Judgement AsExpected() { return std::optional<Difference>(); }
+Judgement Differs(std::string expected, std::string seen) {
+  return std::optional<Difference>({std::move(expected), std::move(seen)});
+}
+
+Judgement Done(const absl::Status& status) {
+  if (!status.ok()) return status;
+  return AsExpected();
+}
+
+std::string Who(const std::set<std::string>& names) {
+  return names.empty() ? std::string(kNobody) : fmt::format("{}", fmt::join(names, " and "));
+}
+
+class Run {
+ public:
+  Run(const Case& subject, CaseWorld& world) : subject_(subject), world_(world) {}
+
+  CaseResult Go() {
+    const auto begin = std::chrono::steady_clock::now();
+    result_.name = subject_.name;
+    All();
+    result_.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+    return std::move(result_);
+  }
+
+ private:
+  void All() {
+    if (!Take(Done(world_.Start()), fmt::format("{}: bringing it up", subject_.file))) return;
+    for (size_t i = 0; i < subject_.steps.size(); ++i) {
+      const CaseStep& step = subject_.steps[i];
+      const std::string where = fmt::format("{}:{}: steps[{}].{}", subject_.file, step.line, i, step.name);
+      const Judgement judgement = std::visit([this](const auto& action) { return Do(action); }, step.action);
+      if (!Take(judgement, where)) return;
+    }
+    if (streaming_ && !Take(Do(EndStreamStep{}), fmt::format("{}: stream until the end", subject_.file))) return;
+    Take(Done(world_.WaitApplied()), fmt::format("{}: after the last step", subject_.file)) &&
+        Take(Done(world_.CheckFlows()), fmt::format("{}: flows after the last step", subject_.file));
+  }
+
+  // False if it is a failure, which ends the case.
+  bool Take(const Judgement& judgement, const std::string& where) {
+    if (judgement.ok() && !*judgement) return true;
+    result_.failure.emplace();
+    result_.failure->where = where;
+    if (judgement.ok()) {
+      result_.failure->expected = (*judgement)->expected;
+      result_.failure->seen = (*judgement)->seen;
+    } else {
+      result_.failure->expected = "the step can be done";
+      result_.failure->seen = std::string(Message(judgement.status()));
+    }
+    return false;
+  }
+
+  absl::StatusOr<IpAddress> Target(const std::string& to, const std::optional<IpFamily>& family) const {
+    if (auto address = IpAddress::Parse(to); address.ok()) return *address;
+    ASSIGN_OR_RETURN(const std::string text, world_.resources().Substitute(to));
+    if (auto address = IpAddress::Parse(text); address.ok()) return *address;
+    ASSIGN_OR_RETURN(const model::Port* const port, world_.resources().FindPort(to));
+    for (const IpFamily wanted : {IpFamily::kV4, IpFamily::kV6}) {
+      if (family && *family != wanted) continue;
+      for (const model::FixedIp& ip : port->fixed_ips) {
+        if (ip.address.family() == wanted) return ip.address;
+      }
+    }
+    return Invalid("{} has no address of the family", to);
+  }
+
+  Judgement Do(const ProbeStep& step) {
+    ASSIGN_OR_RETURN(const Vm* const from, world_.resources().Find(step.from));
+    ASSIGN_OR_RETURN(const IpAddress to, Target(step.to, step.family));
+    const bool nobody = step.answered_by == kNobody;
+    if (!nobody && step.answered_by != "router") {
+      RETURN_IF_ERROR(world_.resources().Find(step.answered_by).status());
+    }
+    for (uint32_t i = 0; i < step.count; ++i) {
+      ASSIGN_OR_RETURN(const ProbeOutcome outcome, world_.Probe(step, *from, to, !nobody || step.error));
+      const std::set<std::string> expected =
+          nobody ? std::set<std::string>() : std::set<std::string>{step.answered_by};
+      if (outcome.answered_by != expected || (step.error && outcome.errors != std::set<std::string>{*step.error}) ||
+          (!step.error && !nobody && !outcome.errors.empty())) {
+        return Differs(fmt::format("{} -> {}: answered by {}{}", step.from, to, step.answered_by,
+                                   step.error ? ", error " + *step.error : ""),
+                       fmt::format("answered by {}{}", Who(outcome.answered_by),
+                                   outcome.errors.empty() ? "" : ", error " + Who(outcome.errors)));
+      }
+      if (!step.error_from) continue;
+      ASSIGN_OR_RETURN(const IpAddress source, Target(*step.error_from, to.family()));
+      if (outcome.error_sources != std::set<std::string>{source.ToString()}) {
+        return Differs(fmt::format("the error comes from {}", source),
+                       fmt::format("it comes from {}", Who(outcome.error_sources)));
+      }
+    }
+    return AsExpected();
+  }
+
+  absl::StatusOr<Injection> InjectionOf(const SendStep& step) const {
+    Injection injection;
+    injection.vm = step.from;
+    injection.count = step.count;
+    if (step.from_tunnel) {
+      RETURN_IF_ERROR(world_.resources().CheckHost(step.from_tunnel->host));
+      injection.host = step.from_tunnel->host;
+      injection.vni = step.from_tunnel->vni;
+      std::string source = step.from_tunnel->source;
+      if (world_.resources().CheckHost(source).ok()) source = fmt::format("vtep({})", source);
+      ASSIGN_OR_RETURN(source, world_.resources().Substitute(source));
+      ASSIGN_OR_RETURN(injection.outer_source, IpAddress::Parse(source));
+    } else {
+      RETURN_IF_ERROR(world_.resources().Find(step.from).status());
+    }
+    ASSIGN_OR_RETURN(const std::string text, world_.resources().Substitute(step.frame));
+    auto frame = FrameFromText(text);
+    if (!frame.ok()) return Annotate(frame.status(), "frame");
+    injection.frame = *std::move(frame);
+    return injection;
+  }
+
+  Judgement Do(const SendStep& step) {
+    ASSIGN_OR_RETURN(const Injection injection, InjectionOf(step));
+    if (!step.at.empty()) RETURN_IF_ERROR(world_.resources().CheckHost(step.at));
+    std::vector<ExpectedFrame> expected;
+    for (const ExpectedFrame& one : step.receive) {
+      RETURN_IF_ERROR(world_.resources().Find(one.vm).status());
+      ASSIGN_OR_RETURN(std::string text, world_.resources().Substitute(one.frame));
+      for (uint32_t i = 0; i < step.count; ++i) expected.push_back({one.line, one.vm, text});
+    }
+    ASSIGN_OR_RETURN(SendOutcome outcome, world_.Send(injection, expected.size()));
+    ASSIGN_OR_RETURN(auto difference, JudgeReceived(expected, std::move(outcome.seen)));
+    if (difference) return difference;
+    return step.drop ? JudgeDrop(step, outcome) : AsExpected();
+  }
+
+  // Each expected frame takes one that was seen, the best fit first; what is left nobody should have seen.
+  Judgement JudgeReceived(const std::vector<ExpectedFrame>& expected, std::vector<SeenFrame> seen) const {
+    for (const ExpectedFrame& one : expected) {
+      std::string nearest;
+      auto taken = seen.end();
+      for (auto frame = seen.begin(); frame != seen.end() && taken == seen.end(); ++frame) {
+        if (frame->vm != one.vm) continue;
+        ASSIGN_OR_RETURN(const std::optional<std::string> mismatch, FrameMismatch(one.frame, frame->frame));
+        if (!mismatch) taken = frame;
+        if (mismatch) nearest = fmt::format("; of what it received: {}", *mismatch);
+      }
+      if (taken == seen.end()) {
+        return Differs(fmt::format("{} receives {} (line {})", one.vm, one.frame.empty() ? "a frame" : one.frame, one.line),
+                       fmt::format("it does not{}", nearest));
+      }
+      seen.erase(taken);
+    }
+    if (seen.empty()) return AsExpected();
+    std::string text;
+    for (const SeenFrame& frame : seen) {
+      text += fmt::format("{}{} receives {}", text.empty() ? "" : "; ", frame.vm, FrameToText(frame.frame));
+    }
+    return Differs("nobody else receives anything", text);
+  }
+
+  static Judgement JudgeDrop(const SendStep& step, const SendOutcome& outcome) {
+    std::string seen;
+    for (const auto& [at, count] : outcome.drops) {
+      if (at.second == *step.drop && (step.at.empty() || at.first == step.at) && count >= step.count) return AsExpected();
+      seen += fmt::format("{}{} {} at {}", seen.empty() ? "" : ", ", count, at.second, at.first);
+    }
+    return Differs(fmt::format("dropped as {}{}", *step.drop, step.at.empty() ? "" : " at " + step.at),
+                   seen.empty() ? "no drop was counted" : "counted: " + seen);
+  }
+
+  Judgement Do(const ApplyStep& step) {
+    return Done(world_.Apply({step.resources.items.begin(), step.resources.items.end()}));
+  }
+  Judgement Do(const DeleteStep& step) { return Done(world_.Delete(step.keys)); }
+  Judgement Do(const MoveStep& step) { return Done(world_.Move(step.port, step.to)); }
+  Judgement Do(const WaitStep& /*step*/) { return Done(world_.WaitApplied()); }
+  Judgement Do(const ControlStep& step) {
+    if (!step.host.empty()) RETURN_IF_ERROR(world_.resources().CheckHost(step.host));
+    return Done(world_.Control(step));
+  }
+
+  Judgement Do(const StreamStep& step) {
+    if (streaming_) return Invalid("a stream runs already; end_stream it first");
+    ASSIGN_OR_RETURN(const Vm* const from, world_.resources().Find(step.from));
+    ASSIGN_OR_RETURN(const IpAddress to, Target(step.to, step.family));
+    RETURN_IF_ERROR(world_.StartStream(*from, to, step.rate));
+    streaming_ = &step;
+    return AsExpected();
+  }
+
+  Judgement Do(const EndStreamStep& /*step*/) {
+    if (streaming_ == nullptr) return Invalid("no stream runs");
+    const StreamStep& step = *std::exchange(streaming_, nullptr);
+    ASSIGN_OR_RETURN(const StreamOutcome outcome, world_.EndStream());
+    result_.notes.push_back(
+        fmt::format("stream {} -> {}: {} of {} lost", step.from, step.to, outcome.lost, outcome.sent));
+    if (outcome.lost <= step.max_lost) return AsExpected();
+    return Differs(fmt::format("at most {} lost", step.max_lost), result_.notes.back());
+  }
+
+  Judgement Do(const TraceStep& step) {
+    ASSIGN_OR_RETURN(const Vm* const from, world_.resources().Find(step.from));
+    ASSIGN_OR_RETURN(const std::string text, world_.resources().Substitute(step.packet));
+    ASSIGN_OR_RETURN(const FrameBytes frame, FrameFromText(text));
+    ASSIGN_OR_RETURN(const TraceOutcome outcome, world_.Trace(*from, frame));
+    if (outcome.verdicts.count(step.verdict) != 0) return AsExpected();
+    return Differs(step.verdict, Who(outcome.verdicts));
+  }
+
+  const Case& subject_;
+  CaseWorld& world_;
+  CaseResult result_;
+  const StreamStep* streaming_ = nullptr;
+};
+
+}  // namespace
+
+CaseResult RunCase(const Case& subject, CaseWorld& world) { return Run(subject, world).Go(); }
+
+}  // namespace kasane::lab

@@ -1,0 +1,196 @@
+#include "tests/lab/case/sim_world.h"
+
+#include <fmt/format.h>
+
+#include <utility>
+
+#include "agent/view/host_view_builder.h"
+#include "tests/lab/responder.h"
+#include "vswitch/base/status.h"
+#include "vswitch/packet/packet.h"
+
+namespace kasane::lab {
+namespace {
+
+constexpr uint8_t kTcp = 6;
+constexpr uint16_t kAskingPort = 40000;
+// VMs that answer each other without end are a fault of the case, or of sim.
+constexpr int kMaxFrames = 100000;
+
+std::vector<uint8_t> Question(const ProbeStep& step, bool v4) {
+  if (step.kind == ProbeKind::kPing) {
+    std::vector<uint8_t> echo = {static_cast<uint8_t>(v4 ? 8 : 128), 0, 0, 0, 0x4b, 0x53, 0, 1};
+    echo.resize(echo.size() + step.size, 0x61);
+    return echo;
+  }
+  std::vector<uint8_t> out = {kAskingPort >> 8, kAskingPort & 0xff, 0, kProbePort};
+  if (step.kind == ProbeKind::kTcp) {
+    out.insert(out.end(), {0, 0, 0, 0, 0, 0, 0, 0, 0x50, 0x02, 0x20, 0, 0, 0, 0, 0});
+    return out;
+  }
+  const uint32_t length = 8 + step.size;
+  out.insert(out.end(), {static_cast<uint8_t>(length >> 8), static_cast<uint8_t>(length), 0, 0});
+  out.resize(length, 0x62);
+  return out;
+}
+
+uint8_t ProtocolOf(ProbeKind kind, bool v4) {
+  if (kind == ProbeKind::kPing) return v4 ? kProtoIcmp : kProtoIcmpv6;
+  return kind == ProbeKind::kUdp ? kProtoUdp : kTcp;
+}
+
+}  // namespace
+
+absl::Status SimWorld::Start() {
+  Rebuild();
+  return absl::OkStatus();
+}
+
+void SimWorld::Rebuild() {
+  const NetworkState state = resources_.StateWithHosts();
+  std::map<HostId, HostView> views;
+  for (const Hypervisor& host : resources_.plan().hosts) {
+    TunnelAddresses own;
+    (host.vtep.address().is_v4() ? own.v4 : own.v6) = host.vtep.address();
+    views.emplace(HostId(host.node), BuildHostView(state, HostId(host.node), own));
+  }
+  cloud_.emplace(std::move(views));
+  for (const Vm& vm : resources_.plan().vms) {
+    auto [stack, is_new] = vms_.try_emplace(vm.node, vm);
+    stack->second.Reconfigure(vm);
+  }
+}
+
+absl::Status SimWorld::Apply(const std::vector<v1::ApplyItem>& items) {
+  RETURN_IF_ERROR(resources_.Apply(items));
+  Rebuild();
+  return absl::OkStatus();
+}
+
+absl::Status SimWorld::Delete(const std::vector<ResourceKey>& keys) {
+  resources_.Delete(keys);
+  Rebuild();
+  return absl::OkStatus();
+}
+
+absl::Status SimWorld::Move(const std::string& vm, const std::string& host) {
+  ASSIGN_OR_RETURN(const auto items, resources_.MoveItems(vm, host));
+  return Apply(items);
+}
+
+absl::Status SimWorld::Control(const ControlStep& /*step*/) { return absl::OkStatus(); }
+
+absl::StatusOr<SimVm*> SimWorld::Stack(const std::string& vm) {
+  const auto found = vms_.find(vm);
+  if (found == vms_.end()) return Invalid("there is no VM \"{}\"", vm);
+  return &found->second;
+}
+
+sim::CloudResult SimWorld::Enter(const Vm& vm, const FrameBytes& frame) const {
+  return cloud_->FromPort(HostId(resources_.plan().hosts[vm.host].node), vm.port, frame);
+}
+
+absl::Status SimWorld::Settle() {
+  int frames = 0;
+  for (bool quiet = false; !quiet;) {
+    quiet = true;
+    for (auto& [name, sender] : vms_) {
+      for (const FrameBytes& frame : sender.TakeFrames()) {
+        quiet = false;
+        if (++frames > kMaxFrames) return Error(absl::StatusCode::kInternal, "the VMs never fall silent");
+        for (const sim::CloudDelivery& delivery : Enter(sender.vm(), frame).deliveries) {
+          const Vm* receiver = resources_.VmOfPort(delivery.port);
+          if (receiver != nullptr) vms_.at(receiver->node).Receive(delivery.frame);
+        }
+      }
+    }
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<ProbeOutcome> SimWorld::Probe(const ProbeStep& step, const Vm& from, const IpAddress& to,
+                                             bool /*answer_expected*/) {
+  for (auto& [name, vm] : vms_) vm.Forget();
+  ASSIGN_OR_RETURN(SimVm* const sender, Stack(from.node));
+  const bool v4 = to.is_v4();
+  sender->Send({IpAddress(), to, ProtocolOf(step.kind, v4), static_cast<uint8_t>(step.ttl), step.df, 0, 0, false,
+                Question(step, v4)});
+  RETURN_IF_ERROR(Settle());
+  ProbeOutcome outcome;
+  std::set<std::string> answering;
+  for (auto& [name, vm] : vms_) {
+    if (vm.TakeAnswered()) answering.insert(name);
+  }
+  for (const SimArrival& arrival : sender->TakeArrivals()) {
+    if (arrival.kind == SimArrival::Kind::kError) {
+      outcome.errors.insert(arrival.data);
+      outcome.error_sources.insert(arrival.from.ToString());
+    } else if (arrival.from != to) {
+      continue;  // As for any client: an answer from elsewhere is none.
+    } else if (arrival.kind == SimArrival::Kind::kEchoReply) {
+      if (answering.empty()) answering.insert("router");
+      outcome.answered_by.insert(answering.begin(), answering.end());
+    } else {
+      outcome.answered_by.insert(arrival.data.substr(0, arrival.data.find(' ')));
+    }
+  }
+  return outcome;
+}
+
+absl::StatusOr<SendOutcome> SimWorld::Send(const Injection& injection, size_t /*expected*/) {
+  SendOutcome outcome;
+  for (uint32_t i = 0; i < injection.count; ++i) {
+    sim::CloudResult result;
+    if (injection.vm.empty()) {
+      result = cloud_->FromTunnel(HostId(injection.host), injection.outer_source, injection.vni, injection.frame);
+    } else {
+      ASSIGN_OR_RETURN(const Vm* const vm, resources_.Find(injection.vm));
+      result = Enter(*vm, injection.frame);
+    }
+    for (sim::CloudDelivery& delivery : result.deliveries) {
+      const Vm* receiver = resources_.VmOfPort(delivery.port);
+      if (receiver != nullptr) outcome.seen.push_back({receiver->node, std::move(delivery.frame)});
+    }
+    for (const sim::CloudDrop& drop : result.drops) {
+      ++outcome.drops[{drop.host.str(), std::string(Label(drop.reason))}];
+    }
+  }
+  return outcome;
+}
+
+absl::StatusOr<bool> SimWorld::StreamProbe() {
+  ProbeStep step;
+  step.kind = ProbeKind::kUdp;
+  ASSIGN_OR_RETURN(const Vm* const from, resources_.Find(stream_from_));
+  ASSIGN_OR_RETURN(const ProbeOutcome outcome, Probe(step, *from, stream_to_, true));
+  ++stream_sent_;
+  stream_lost_ += outcome.answered_by.empty() ? 1 : 0;
+  return !outcome.answered_by.empty();
+}
+
+absl::Status SimWorld::StartStream(const Vm& from, const IpAddress& to, uint32_t /*rate*/) {
+  stream_from_ = from.node;
+  stream_to_ = to;
+  stream_sent_ = stream_lost_ = 0;
+  ASSIGN_OR_RETURN(const bool answered, StreamProbe());
+  if (answered) return absl::OkStatus();
+  return Error(absl::StatusCode::kDeadlineExceeded, "{} does not answer {}", to, from.node);
+}
+
+absl::StatusOr<StreamOutcome> SimWorld::EndStream() {
+  RETURN_IF_ERROR(StreamProbe().status());
+  return StreamOutcome{stream_sent_, stream_lost_};
+}
+
+absl::StatusOr<TraceOutcome> SimWorld::Trace(const Vm& from, const FrameBytes& frame) {
+  const sim::CloudResult result = Enter(from, frame);
+  TraceOutcome outcome;
+  for (const sim::CloudDelivery& delivery : result.deliveries) {
+    const Vm* receiver = resources_.VmOfPort(delivery.port);
+    outcome.verdicts.insert(fmt::format("delivered {}", receiver != nullptr ? receiver->node : delivery.port.str()));
+  }
+  for (const sim::CloudDrop& drop : result.drops) outcome.verdicts.insert(fmt::format("dropped {}", Label(drop.reason)));
+  return outcome;
+}
+
+}  // namespace kasane::lab

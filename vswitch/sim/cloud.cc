@@ -1,0 +1,38 @@
+#include "vswitch/sim/cloud.h"
+
+#include <utility>
+
+namespace kasane::sim {
+
+CloudResult Cloud::FromPort(const HostId& host, const PortId& port, const Frame& frame) const {
+  CloudResult out;
+  Follow(host, sim::FromPort(views_.at(host), port, frame), out);
+  return out;
+}
+
+CloudResult Cloud::FromTunnel(const HostId& host, const IpAddress& outer_source, uint32_t vni,
+                              const Frame& frame) const {
+  CloudResult out;
+  Follow(host, sim::FromTunnel(views_.at(host), outer_source, vni, frame), out);
+  return out;
+}
+
+// What came through a tunnel never goes into one, so this ends after one more host.
+void Cloud::Follow(const HostId& host, Result result, CloudResult& out) const {
+  for (Step& step : result.steps) out.steps.push_back({host, std::move(step)});
+  if (result.drop) out.drops.push_back({host, *result.drop});
+  for (Delivery& delivery : result.deliveries) {
+    if (delivery.port) {
+      out.deliveries.push_back({host, *delivery.port, std::move(delivery.frame)});
+      continue;
+    }
+    const auto next = views_.find(*delivery.host);
+    if (next == views_.end()) continue;  // A host that is not there receives nothing.
+    const TunnelAddresses& own = views_.at(host).tunnel_addresses;
+    const auto& source = delivery.vtep->is_v4() ? own.v4 : own.v6;
+    if (!source) continue;
+    Follow(next->first, sim::FromTunnel(next->second, *source, delivery.vni->value(), delivery.frame), out);
+  }
+}
+
+}  // namespace kasane::sim
