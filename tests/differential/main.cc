@@ -72,7 +72,7 @@ struct Run {
 void Report(const HostView& view, uint64_t seed, int number, const Stimulus& stimulus,
             const std::vector<sim::Result>& results, const Observed& observed) {
   const sim::Result& result = results.front();
-  fmt::print("DIVERGENCE seed {} packet {}: {} {}\n  sim: {}\n", seed, number,
+  fmt::print("DIVERGENCE seed {} packet {} ({}): {} {}\n  sim: {}\n", seed, number, stimulus.mutation,
              stimulus.port ? "from port " + stimulus.port->str()
                            : fmt::format("from tunnel {} VNI {}", stimulus.outer_source, stimulus.vni),
              Packet(stimulus.frame).Summary(), result.drop ? Label(*result.drop) : "");

@@ -6,6 +6,7 @@
 #include <memory>
 #include <utility>
 
+#include "tests/differential/mutate.h"
 #include "vswitch/base/check.h"
 
 namespace kasane::differential {
@@ -354,6 +355,24 @@ class Sender {
   Random& random_;
 };
 
+Stimulus WellFormed(const HostView& view, Random& random) {
+  const Targets targets = TargetsOf(view);
+  if (!view.endpoints.empty() && Chance(random, 5)) {
+    std::vector<RemoteEndpoint> remotes;
+    for (const auto& [id, endpoint] : view.endpoints) remotes.push_back(endpoint);
+    const RemoteEndpoint& remote = Pick(remotes, random);
+    Stimulus stimulus;
+    stimulus.outer_source = Chance(random, 10) ? *IpAddress::Parse("192.0.2.200") : Pick(PeerVteps(), random);
+    stimulus.vni = view.networks.at(remote.network).vni.value() + (Chance(random, 8) ? 1000 : 0);
+    stimulus.frame = Sender(targets, remote.mac, remote.ips, random).Make();
+    return stimulus;
+  }
+  std::vector<LocalPort> locals;
+  for (const auto& [id, port] : view.ports) locals.push_back(port);
+  const LocalPort& local = Pick(locals, random);
+  return {local.id, {}, 0, Sender(targets, local.mac, local.ips, random).Make(), "none"};
+}
+
 }  // namespace
 
 std::vector<PortId> LocalPorts() {
@@ -373,21 +392,12 @@ std::vector<IpAddress> PeerVteps() {
 NetworkState RandomCloud(Random& random) { return Cloud(random).Build(); }
 
 Stimulus RandomStimulus(const HostView& view, Random& random) {
-  const Targets targets = TargetsOf(view);
-  if (!view.endpoints.empty() && Chance(random, 5)) {
-    std::vector<RemoteEndpoint> remotes;
-    for (const auto& [id, endpoint] : view.endpoints) remotes.push_back(endpoint);
-    const RemoteEndpoint& remote = Pick(remotes, random);
-    Stimulus stimulus;
-    stimulus.outer_source = Chance(random, 10) ? *IpAddress::Parse("192.0.2.200") : Pick(PeerVteps(), random);
-    stimulus.vni = view.networks.at(remote.network).vni.value() + (Chance(random, 8) ? 1000 : 0);
-    stimulus.frame = Sender(targets, remote.mac, remote.ips, random).Make();
-    return stimulus;
-  }
-  std::vector<LocalPort> locals;
-  for (const auto& [id, port] : view.ports) locals.push_back(port);
-  const LocalPort& local = Pick(locals, random);
-  return {local.id, {}, 0, Sender(targets, local.mac, local.ips, random).Make()};
+  Stimulus stimulus = WellFormed(view, random);
+  if (!Chance(random, 3)) return stimulus;
+  Mutated mutated = Mutate(stimulus.frame, random);
+  stimulus.frame = std::move(mutated.frame);
+  stimulus.mutation = mutated.kind;
+  return stimulus;
 }
 
 }  // namespace kasane::differential

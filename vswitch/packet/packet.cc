@@ -50,7 +50,7 @@ void Packet::ParseArp() {
 
 void Packet::ParseIpv4() {
   malformed_ = true;
-  if (frame_.size() < kEthernet + 20 || frame_[14] >> 4 != 4) return;
+  if (frame_.size() < kEthernet + 20) return;
   const size_t header = static_cast<size_t>(frame_[14] & 0x0f) * 4;
   const size_t total = U16(16);
   if (header < 20 || total < header || kEthernet + total > frame_.size()) return;
@@ -65,7 +65,7 @@ void Packet::ParseIpv4() {
 
 void Packet::ParseIpv6() {
   malformed_ = true;
-  if (frame_.size() < kEthernet + 40 || frame_[14] >> 4 != 6) return;
+  if (frame_.size() < kEthernet + 40) return;
   const size_t end = kEthernet + 40 + U16(18);
   if (end > frame_.size()) return;
   ip_ = IpFamily::kV6;
