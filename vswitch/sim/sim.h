@@ -12,6 +12,7 @@
 #include "vswitch/base/drop_reason.h"
 #include "vswitch/datapath.h"
 #include "vswitch/host_view.h"
+#include "vswitch/slowpath/slow_path.h"
 
 namespace kasane::sim {
 
@@ -59,6 +60,7 @@ struct Result {
   std::vector<Step> steps;
   // What the frame itself teaches, for the frames after it.
   std::optional<LearnedMacs::value_type> learned;
+  std::vector<Announcement> announcements;  // Who speaks for an address from now on.
 };
 
 // `frame` is sent by the VM at local port `port` of `view`. Where a router has several next hops (ECMP), the

@@ -10,6 +10,7 @@ void Walk::AskSlowPath(const NetworkId& network, SlowPathCause cause, std::optio
   const SlowPathOutcome outcome =
       HandleSlowPath(view_, {cause, origin_, std::nullopt, network, std::move(router), mtu, packet_.frame()});
   Note("slow_path", {}, outcome.text);
+  if (outcome.announcement) result_.announcements.push_back(*outcome.announcement);
   if (outcome.drop && !result_.drop) Drop("slow_path", {}, *outcome.drop);
   for (const Injection& injection : outcome.injections) Inject(network, injection);
 }

@@ -47,14 +47,19 @@ absl::Status SimWorld::Start() {
 }
 
 void SimWorld::Rebuild() {
-  const NetworkState state = resources_.StateWithHosts();
+  NetworkState state = resources_.StateWithHosts();
+  // A claim goes with its port, as in the controller.
+  std::erase_if(claims_, [&](const auto& entry) { return !state.ports.contains(entry.second.port); });
+  for (const auto& [id, claim] : claims_) {
+    state.address_claims.emplace(id, std::make_shared<model::AddressClaim>(claim));
+  }
   std::map<HostId, HostView> views;
   for (const Hypervisor& host : resources_.plan().hosts) {
     TunnelAddresses own;
     (host.vtep.address().is_v4() ? own.v4 : own.v6) = host.vtep.address();
     views.emplace(HostId(host.node), BuildHostView(state, HostId(host.node), own));
   }
-  cloud_.emplace(std::move(views));
+  cloud_.emplace(std::move(views), cloud_ ? cloud_->learned() : sim::Cloud::Learned());
   for (const Vm& vm : resources_.plan().vms) {
     auto [stack, is_new] = vms_.try_emplace(vm.node, vm);
     stack->second.Reconfigure(vm);
@@ -86,8 +91,24 @@ absl::StatusOr<SimVm*> SimWorld::Stack(const std::string& vm) {
   return &found->second;
 }
 
-sim::CloudResult SimWorld::Enter(const Vm& vm, const FrameBytes& frame) const {
+sim::CloudResult SimWorld::Follow(const Vm& vm, const FrameBytes& frame) const {
   return cloud_->FromPort(HostId(resources_.plan().hosts[vm.host].node), vm.port, frame);
+}
+
+sim::CloudResult SimWorld::Enter(const Vm& vm, const FrameBytes& frame) {
+  sim::CloudResult result = Follow(vm, frame);
+  Remember(result);
+  return result;
+}
+
+void SimWorld::Remember(const sim::CloudResult& result) {
+  cloud_->Remember(result);
+  for (const Announcement& heard : result.announcements) {
+    const AddressClaimId id = model::MakeClaimId(heard.network, heard.ip);
+    const uint64_t sequence = claims_.contains(id) ? claims_.at(id).sequence + 1 : 1;
+    claims_[id] = {id, heard.network, heard.ip, heard.mac, heard.port, sequence};
+  }
+  if (!result.announcements.empty()) Rebuild();
 }
 
 absl::Status SimWorld::Settle() {
@@ -113,8 +134,8 @@ absl::StatusOr<ProbeOutcome> SimWorld::Probe(const ProbeStep& step, const Vm& fr
   for (auto& [name, vm] : vms_) vm.Forget();
   ASSIGN_OR_RETURN(SimVm* const sender, Stack(from.node));
   const bool v4 = to.is_v4();
-  sender->Send({IpAddress(), to, ProtocolOf(step.kind, v4), static_cast<uint8_t>(step.ttl), step.df, 0, 0, false,
-                Question(step, v4)});
+  sender->Send({IpAddress(), to, ProtocolOf(step.kind, v4), static_cast<uint8_t>(step.ttl), step.df, 0, 0,
+                false, Question(step, v4)});
   RETURN_IF_ERROR(Settle());
   ProbeOutcome outcome;
   std::set<std::string> answering;
@@ -142,7 +163,9 @@ absl::StatusOr<SendOutcome> SimWorld::Send(const Injection& injection, size_t /*
   for (uint32_t i = 0; i < injection.count; ++i) {
     sim::CloudResult result;
     if (injection.vm.empty()) {
-      result = cloud_->FromTunnel(HostId(injection.host), injection.outer_source, injection.vni, injection.frame);
+      result =
+          cloud_->FromTunnel(HostId(injection.host), injection.outer_source, injection.vni, injection.frame);
+      Remember(result);
     } else {
       ASSIGN_OR_RETURN(const Vm* const vm, resources_.Find(injection.vm));
       result = Enter(*vm, injection.frame);
@@ -183,13 +206,15 @@ absl::StatusOr<StreamOutcome> SimWorld::EndStream() {
 }
 
 absl::StatusOr<TraceOutcome> SimWorld::Trace(const Vm& from, const FrameBytes& frame) {
-  const sim::CloudResult result = Enter(from, frame);
+  const sim::CloudResult result = Follow(from, frame);
   TraceOutcome outcome;
   for (const sim::CloudDelivery& delivery : result.deliveries) {
     const Vm* receiver = resources_.VmOfPort(delivery.port);
-    outcome.verdicts.insert(fmt::format("delivered {}", receiver != nullptr ? receiver->node : delivery.port.str()));
+    outcome.verdicts.insert(
+        fmt::format("delivered {}", receiver != nullptr ? receiver->node : delivery.port.str()));
   }
-  for (const sim::CloudDrop& drop : result.drops) outcome.verdicts.insert(fmt::format("dropped {}", Label(drop.reason)));
+  for (const sim::CloudDrop& drop : result.drops)
+    outcome.verdicts.insert(fmt::format("dropped {}", Label(drop.reason)));
   return outcome;
 }
 
