@@ -24,14 +24,14 @@ endif()
 
 # Part of the build, not of configuring, so that all that does not need it is compiled meanwhile. The recipe and the
 # version are in the path: another one is another file.
-add_custom_command(OUTPUT ${OVS_PREFIX}/lib/.libs/libopenvswitch.a
+set(OVS_LIBRARIES ${OVS_PREFIX}/lib/.libs/libopenvswitch.a ${OVS_PREFIX}/lib/.libs/libopenvswitchavx512.a)
+add_custom_command(OUTPUT ${OVS_LIBRARIES}
   COMMAND ${CMAKE_SOURCE_DIR}/deploy/build-libopenvswitch.sh
   COMMENT "Building libopenvswitch (once for all build trees)" VERBATIM)
-add_custom_target(libopenvswitch DEPENDS ${OVS_PREFIX}/lib/.libs/libopenvswitch.a)
+add_custom_target(libopenvswitch DEPENDS ${OVS_LIBRARIES})
 
 add_library(openvswitch INTERFACE)
 add_dependencies(openvswitch libopenvswitch)
 target_include_directories(openvswitch SYSTEM INTERFACE
   ${OVS_PREFIX} ${OVS_PREFIX}/include ${OVS_PREFIX}/lib)
-target_link_libraries(openvswitch INTERFACE ${OVS_PREFIX}/lib/.libs/libopenvswitch.a
-  ${OVS_PREFIX}/lib/.libs/libopenvswitchavx512.a ssl crypto unbound rt m atomic Threads::Threads)
+target_link_libraries(openvswitch INTERFACE ${OVS_LIBRARIES} ssl crypto unbound rt m atomic Threads::Threads)

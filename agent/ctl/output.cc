@@ -163,7 +163,7 @@ std::vector<std::string> Lines(std::string_view text, const Column& column) {
 
 }  // namespace
 
-ordered_json ToJson(const Message& message) {
+ordered_json ToJson(const google::protobuf::Message& message) {
   ordered_json out = ordered_json::object();
   const auto& descriptor = *message.GetDescriptor();
   for (int i = 0; i < descriptor.field_count(); ++i) {
