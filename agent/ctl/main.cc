@@ -9,11 +9,10 @@ namespace kasane::ctl {
 namespace {
 
 // The option's text; FormatOf its meaning.
-// Returns the option of the controller: whether it is given is known after parsing.
-cli::Option AddGlobals(cli::Command& app, Globals& globals, std::string& format) {
-  cli::Option controller = app.AddOption("--controller", globals.controller, "HOST:PORT of kasane-controller")
-                               .Environment("KASANE_CONTROLLER")
-                               .ShowDefault();
+void AddGlobals(cli::Command& app, Globals& globals, std::string& format) {
+  app.AddOption("--controller", globals.controller, "HOST:PORT of kasane-controller")
+      .Environment("KASANE_CONTROLLER")
+      .ShowDefault();
   app.AddOption("--agent", globals.agent, "Admin socket of kasaned").Environment("KASANE_AGENT").ShowDefault();
   app.AddFlag("--insecure", globals.insecure, "Allow a controller that is not on this machine, in clear")
       .Environment("KASANE_INSECURE");
@@ -21,7 +20,6 @@ cli::Option AddGlobals(cli::Command& app, Globals& globals, std::string& format)
       .Positive()
       .ShowDefault();
   app.AddOption("-o,--output", format, "Form of what is shown").OneOf({"table", "json", "yaml"}).ShowDefault();
-  return controller;
 }
 
 Format FormatOf(const std::string& text) {
@@ -37,7 +35,7 @@ int Main(int argc, char** argv) {
                        "kasanectl");
   app.AddVersion(KASANE_VERSION);
   app.RequireCommand(/*global_options=*/true);
-  const cli::Option controller = AddGlobals(app, globals, format);
+  AddGlobals(app, globals, format);
   for (const auto add : {AddApply, AddGet, AddDelete, AddWatch, AddInspect, AddDrops, AddTrace})
     add(app, action);
   app.Footer(
@@ -50,7 +48,6 @@ int Main(int argc, char** argv) {
     ending->Print();
     return ending->code == 0 ? kOk : kUsage;
   }
-  globals.controller_given = controller.IsGiven();
   try {
     globals.format = FormatOf(format);
     return action(globals);
