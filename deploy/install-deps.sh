@@ -13,7 +13,7 @@ packages=(
   libnl-route-3-dev libprotobuf-dev libspdlog-dev libsqlite3-dev libssl-dev libtins-dev libunbound-dev
   libyaml-cpp-dev nlohmann-json3-dev protobuf-compiler protobuf-compiler-grpc
   # Lab and tests
-  ethtool iproute2 iputils-ping jq openvswitch-switch procps tcpdump util-linux
+  ethtool iproute2 iputils-ping jq openvswitch-switch procps tcpdump user-mode-linux util-linux
 )
 
 die() {

@@ -115,6 +115,10 @@ void AddUp(CLI::App& app, Options& options) {
   up->add_option("TOPOLOGY", options.up.topology,
                  "Resource file: every port with device_owner compute:* becomes a VM")
       ->required();
+  up->add_option("--datapath-type", options.up.datapath_type,
+                 "netdev: Open vSwitch's userspace datapath; system: the kernel's")
+      ->check(CLI::IsMember({"netdev", "system"}))
+      ->capture_default_str();
   up->add_flag("!--no-wait", options.up.wait, "Do not wait until every port is ACTIVE");
 }
 
