@@ -16,6 +16,7 @@
 #include "tests/lab/down.h"
 #include "tests/lab/hypervisor.h"
 #include "tests/lab/links.h"
+#include "tests/lab/mute.h"
 #include "tests/lab/netns.h"
 #include "tests/lab/process.h"
 #include "tests/lab/up.h"
@@ -34,7 +35,8 @@ constexpr int kMaxRounds = 50;
 constexpr int kEndPatienceMs = 5000;
 
 int MillisecondsUntil(Clock::time_point end) {
-  return static_cast<int>(std::max<int64_t>(std::chrono::ceil<std::chrono::milliseconds>(end - Clock::now()).count(), 0));
+  return static_cast<int>(
+      std::max<int64_t>(std::chrono::ceil<std::chrono::milliseconds>(end - Clock::now()).count(), 0));
 }
 
 }  // namespace
@@ -80,11 +82,11 @@ absl::Status OvsWorld::RunIn(const std::string& node, std::vector<std::string> a
 
 absl::Status OvsWorld::Start() {
   ASSIGN_OR_RETURN(programs_, FindPrograms());
-  ASSIGN_OR_RETURN(tc_, FindProgram("tc"));
   ASSIGN_OR_RETURN(appctl_, FindProgram("ovs-appctl"));
   ASSIGN_OR_RETURN(const std::string text, ReadFile(subject_.topology_file));
   built_ = true;
-  ASSIGN_OR_RETURN(controller_, Build(layout_, resources_.plan(), subject_.topology, text, programs_));
+  ASSIGN_OR_RETURN(controller_,
+                   Build(layout_, resources_.plan(), subject_.topology, text, programs_, Responders::kThreads));
   for (const Hypervisor& host : resources_.plan().hosts) {
     agents_.try_emplace(host.node, layout_, host.node);
   }
@@ -109,20 +111,19 @@ absl::Status OvsWorld::OpenSockets() {
   return absl::OkStatus();
 }
 
-// A queue without room holds back what the VM's kernel sends; RawSocket goes past it.
 absl::Status OvsWorld::SetMuted(bool muted) {
   if (muted == muted_) return absl::OkStatus();
   for (const Vm& vm : resources_.plan().vms) {
-    std::vector<std::string> argv = {tc_, "qdisc", muted ? "replace" : "del", "dev", "eth0", "root"};
-    if (muted) argv.insert(argv.end(), {"pfifo", "limit", "0"});
-    RETURN_IF_ERROR(RunIn(vm.node, std::move(argv)));
+    ASSIGN_OR_RETURN(const NetnsScope scope, NetnsScope::Enter(layout_.Namespace(vm.node)));
+    RETURN_IF_ERROR(lab::SetMuted("eth0", muted));
   }
   muted_ = muted;
   return absl::OkStatus();
 }
 
 absl::Status OvsWorld::ForgetNeighbours() {
-  for (const Vm& vm : resources_.plan().vms) RETURN_IF_ERROR(RunIn(vm.node, {programs_.ip, "neigh", "flush", "all"}));
+  for (const Vm& vm : resources_.plan().vms)
+    RETURN_IF_ERROR(RunIn(vm.node, {programs_.ip, "neigh", "flush", "all"}));
   return absl::OkStatus();
 }
 
@@ -182,7 +183,8 @@ absl::Status OvsWorld::Move(const std::string& name, const std::string& host) {
 // ---- frames
 
 absl::StatusOr<OvsWorld::Drops> OvsWorld::ReadDrops() {
-  RETURN_IF_ERROR(Revalidated());
+  // The counters of cached flows reach the flow tables when these are thrown out, at once.
+  RETURN_IF_ERROR(TellSwitches("revalidator/purge"));
   Drops drops;
   for (auto& [host, agent] : agents_) {
     if (!HostRuns(host)) continue;
@@ -194,11 +196,13 @@ absl::StatusOr<OvsWorld::Drops> OvsWorld::ReadDrops() {
 
 absl::StatusOr<FrameBytes> OvsWorld::TunnelPacket(const Injection& injection) const {
   const auto& hosts = resources_.plan().hosts;
-  const auto host = std::find_if(hosts.begin(), hosts.end(), [&](const Hypervisor& one) { return one.node == injection.host; });
+  const auto host = std::find_if(hosts.begin(), hosts.end(),
+                                 [&](const Hypervisor& one) { return one.node == injection.host; });
   std::string inner = "hex:";
   for (const uint8_t byte : injection.frame) inner += fmt::format("{:02x}", byte);
-  return FrameFromText(fmt::format("vxlan(vni={}, eth_src=02:6b:6c:ff:ff:ff, eth_dst={}, src={}, dst={}, sport=50000, {})",
-                                   injection.vni, host->vtep_mac, injection.outer_source, host->vtep.address(), inner));
+  return FrameFromText(
+      fmt::format("vxlan(vni={}, eth_src=02:6b:6c:ff:ff:ff, eth_dst={}, src={}, dst={}, sport=50000, {})",
+                  injection.vni, host->vtep_mac, injection.outer_source, host->vtep.address(), inner));
 }
 
 absl::Status OvsWorld::Inject(const Injection& injection) {
@@ -220,14 +224,17 @@ absl::Status OvsWorld::AwaitFrames(size_t expected, std::vector<CapturedFrame>& 
   return absl::OkStatus();
 }
 
-absl::StatusOr<SendOutcome> OvsWorld::Send(const Injection& injection, size_t expected) {
+absl::StatusOr<SendOutcome> OvsWorld::Send(const Injection& injection, size_t expected, bool count_drops) {
   if (stream_ != nullptr) return Invalid("a stream runs, whose packets would be seen; end_stream it first");
   if (!muted_) {
     RETURN_IF_ERROR(SetMuted(true));
     std::vector<CapturedFrame> before;
     RETURN_IF_ERROR(fences_->Round(before));
   }
-  ASSIGN_OR_RETURN(Drops before, ReadDrops());
+  Drops before;
+  if (count_drops) {
+    ASSIGN_OR_RETURN(before, ReadDrops());
+  }
   std::vector<CapturedFrame> captured;
   RETURN_IF_ERROR(fences_->Drain(captured));
   captured.clear();
@@ -238,6 +245,7 @@ absl::StatusOr<SendOutcome> OvsWorld::Send(const Injection& injection, size_t ex
   for (CapturedFrame& frame : captured) {
     if (IsReceived(frame)) outcome.seen.push_back({frame.vm, std::move(frame.frame.bytes)});
   }
+  if (!count_drops) return outcome;
   ASSIGN_OR_RETURN(outcome.drops, ReadDrops());
   for (auto& [at, count] : outcome.drops) count -= std::min(count, before[at]);
   std::erase_if(outcome.drops, [](const auto& entry) { return entry.second == 0; });
@@ -247,7 +255,8 @@ absl::StatusOr<SendOutcome> OvsWorld::Send(const Injection& injection, size_t ex
 // ---- probes
 
 // Fence rounds until one in which nobody says anything: then no answer is under way.
-absl::Status OvsWorld::AwaitSilence(VmProbe& probe, ProbeOutcome& outcome, std::vector<CapturedFrame>& captured) {
+absl::Status OvsWorld::AwaitSilence(VmProbe& probe, ProbeOutcome& outcome,
+                                    std::vector<CapturedFrame>& captured) {
   for (int round = 0; round < kMaxRounds; ++round) {
     std::vector<CapturedFrame> news;
     RETURN_IF_ERROR(fences_->Round(news));
@@ -259,7 +268,8 @@ absl::Status OvsWorld::AwaitSilence(VmProbe& probe, ProbeOutcome& outcome, std::
   return Error(absl::StatusCode::kDeadlineExceeded, "the VMs do not fall silent, so that nothing is proved");
 }
 
-std::set<std::string> OvsWorld::WhoAnswered(const VmProbe& probe, const std::vector<CapturedFrame>& captured) const {
+std::set<std::string> OvsWorld::WhoAnswered(const VmProbe& probe,
+                                            const std::vector<CapturedFrame>& captured) const {
   std::set<std::string> answered;
   std::set<std::string> received;
   for (const CapturedFrame& frame : captured) {
@@ -286,9 +296,10 @@ absl::StatusOr<ProbeOutcome> OvsWorld::Probe(const ProbeStep& step, const Vm& fr
     RETURN_IF_ERROR(fences_->Drain(captured));
     probe->Receive(outcome);
   }
-  // Another VM might answer as well: silence is awaited even so, but for a probe that was answered as expected over
-  // a connection, where it cannot.
-  if (step.kind != ProbeKind::kTcp || !probe->answered()) RETURN_IF_ERROR(AwaitSilence(*probe, outcome, captured));
+  // Another VM might answer as well: silence is awaited even so, but for a probe that was answered as expected
+  // over a connection, where it cannot.
+  if (step.kind != ProbeKind::kTcp || !probe->answered())
+    RETURN_IF_ERROR(AwaitSilence(*probe, outcome, captured));
   if (step.kind == ProbeKind::kPing && probe->answered()) outcome.answered_by = WhoAnswered(*probe, captured);
   return outcome;
 }
@@ -354,7 +365,8 @@ absl::Status OvsWorld::CheckFlows() {
     for (const std::string& line : lines) differences += (differences.empty() ? "" : "\n") + line;
   }
   if (differences.empty()) return absl::OkStatus();
-  return Error(absl::StatusCode::kFailedPrecondition, "the switch differs from a recompute from scratch:\n{}", differences);
+  return Error(absl::StatusCode::kFailedPrecondition, "the switch differs from a recompute from scratch:\n{}",
+               differences);
 }
 
 // ---- daemons

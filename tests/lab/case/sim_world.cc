@@ -113,8 +113,8 @@ absl::StatusOr<ProbeOutcome> SimWorld::Probe(const ProbeStep& step, const Vm& fr
   for (auto& [name, vm] : vms_) vm.Forget();
   ASSIGN_OR_RETURN(SimVm* const sender, Stack(from.node));
   const bool v4 = to.is_v4();
-  sender->Send({IpAddress(), to, ProtocolOf(step.kind, v4), static_cast<uint8_t>(step.ttl), step.df, 0, 0, false,
-                Question(step, v4)});
+  sender->Send({IpAddress(), to, ProtocolOf(step.kind, v4), static_cast<uint8_t>(step.ttl), step.df, 0, 0,
+                false, Question(step, v4)});
   RETURN_IF_ERROR(Settle());
   ProbeOutcome outcome;
   std::set<std::string> answering;
@@ -137,12 +137,14 @@ absl::StatusOr<ProbeOutcome> SimWorld::Probe(const ProbeStep& step, const Vm& fr
   return outcome;
 }
 
-absl::StatusOr<SendOutcome> SimWorld::Send(const Injection& injection, size_t /*expected*/) {
+absl::StatusOr<SendOutcome> SimWorld::Send(const Injection& injection, size_t /*expected*/,
+                                           bool /*count_drops*/) {
   SendOutcome outcome;
   for (uint32_t i = 0; i < injection.count; ++i) {
     sim::CloudResult result;
     if (injection.vm.empty()) {
-      result = cloud_->FromTunnel(HostId(injection.host), injection.outer_source, injection.vni, injection.frame);
+      result =
+          cloud_->FromTunnel(HostId(injection.host), injection.outer_source, injection.vni, injection.frame);
     } else {
       ASSIGN_OR_RETURN(const Vm* const vm, resources_.Find(injection.vm));
       result = Enter(*vm, injection.frame);
@@ -187,9 +189,11 @@ absl::StatusOr<TraceOutcome> SimWorld::Trace(const Vm& from, const FrameBytes& f
   TraceOutcome outcome;
   for (const sim::CloudDelivery& delivery : result.deliveries) {
     const Vm* receiver = resources_.VmOfPort(delivery.port);
-    outcome.verdicts.insert(fmt::format("delivered {}", receiver != nullptr ? receiver->node : delivery.port.str()));
+    outcome.verdicts.insert(
+        fmt::format("delivered {}", receiver != nullptr ? receiver->node : delivery.port.str()));
   }
-  for (const sim::CloudDrop& drop : result.drops) outcome.verdicts.insert(fmt::format("dropped {}", Label(drop.reason)));
+  for (const sim::CloudDrop& drop : result.drops)
+    outcome.verdicts.insert(fmt::format("dropped {}", Label(drop.reason)));
   return outcome;
 }
 
