@@ -3,16 +3,16 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include <CLI/CLI.hpp>
 #include <array>
 #include <cerrno>
 #include <cstring>
 #include <fstream>
 #include <iterator>
 #include <list>
-#include <sstream>
 #include <string>
 #include <vector>
+
+#include "agent/cli/arguments.h"
 
 namespace kasane {
 namespace {
@@ -45,7 +45,7 @@ std::string HostName() {
 }
 
 // Gives each key its option; what is set lands in `flags`.
-void AddKeys(CLI::App& app, Flags& flags) {
+void AddKeys(cli::Command& app, Flags& flags) {
   for (const ConfigKey& key : ConfigKeys()) {
     const std::string name(key.name);
     const std::string flag(key.flag);
@@ -53,7 +53,7 @@ void AddKeys(CLI::App& app, Flags& flags) {
     if (!key.default_value.empty() && key.type != KeyType::kFlag)
       help += fmt::format(" [{}]", key.default_value);
     if (key.type == KeyType::kFlag) {
-      app.add_flag_callback(
+      app.OnFlag(
           flag,
           [&flags, name, flag] {
             flags.entries[name] = {{"true"}, flag};
@@ -61,15 +61,13 @@ void AddKeys(CLI::App& app, Flags& flags) {
           help);
       continue;
     }
-    CLI::Option* option = app.add_option_function<std::vector<std::string>>(
-        flag,
-        [&flags, name, flag](const std::vector<std::string>& values) {
-          flags.entries[name] = {values, flag};
-        },
-        help);
-    option->expected(1)->type_name("VALUE");
-    option->multi_option_policy(key.type == KeyType::kList ? CLI::MultiOptionPolicy::TakeAll
-                                                           : CLI::MultiOptionPolicy::Throw);
+    const auto set = [&flags, name, flag](const std::vector<std::string>& values) {
+      flags.entries[name] = {values, flag};
+    };
+    const auto set_one = [set](const std::string& value) { set({value}); };
+    cli::Option option =
+        key.type == KeyType::kList ? app.OnEachValue(flag, set, help) : app.OnValue(flag, set_one, help);
+    option.ValueName("VALUE");
   }
 }
 
@@ -106,23 +104,18 @@ std::variant<AgentConfig, ExitNow> Judge(const Flags& flags) {
 
 std::variant<AgentConfig, ExitNow> ReadCommandLine(int argc, const char* const* argv) {
   Flags flags;
-  CLI::App app(kDescription, "kasaned");
-  app.footer(kFooter);
-  app.set_version_flag("--version", "kasaned " KASANE_VERSION, "Print the version and exit");
-  CLI::Option* file =
-      app.add_option("--config", flags.file, fmt::format("Configuration file [{}]", flags.file));
-  file->type_name("FILE");
-  app.add_flag("--check", flags.check, "Check the configuration, print every fault, and exit");
+  cli::CommandLine app(kDescription, "kasaned");
+  app.Footer(kFooter);
+  app.AddVersion("kasaned " KASANE_VERSION, "Print the version and exit");
+  const cli::Option file =
+      app.AddOption("--config", flags.file, fmt::format("Configuration file [{}]", flags.file))
+          .ValueName("FILE");
+  app.AddFlag("--check", flags.check, "Check the configuration, print every fault, and exit");
   AddKeys(app, flags);
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::ParseError& error) {
-    std::ostringstream out;
-    std::ostringstream err;
-    const int code = app.exit(error, out, err);
-    return ExitNow{code == 0 ? 0 : 2, code == 0 ? out.str() : "kasaned: " + err.str()};
+  if (const auto ending = app.Parse(argc, argv)) {
+    return ExitNow{ending->code == 0 ? 0 : 2, ending->code == 0 ? ending->out : "kasaned: " + ending->err};
   }
-  flags.file_given = file->count() > 0;
+  flags.file_given = file.IsGiven();
   return Judge(flags);
 }
 

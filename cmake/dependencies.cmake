@@ -16,13 +16,21 @@ pkg_check_modules(TINS REQUIRED IMPORTED_TARGET libtins)
 pkg_check_modules(SQLITE3 REQUIRED IMPORTED_TARGET sqlite3)
 pkg_check_modules(LIBNL REQUIRED IMPORTED_TARGET libnl-3.0 libnl-route-3.0)
 
-execute_process(COMMAND ${CMAKE_SOURCE_DIR}/deploy/build-libopenvswitch.sh
+execute_process(COMMAND ${CMAKE_SOURCE_DIR}/deploy/build-libopenvswitch.sh --path
   OUTPUT_VARIABLE OVS_PREFIX OUTPUT_STRIP_TRAILING_WHITESPACE RESULT_VARIABLE OVS_RESULT)
 if(NOT OVS_RESULT EQUAL 0)
-  message(FATAL_ERROR "libopenvswitch could not be built; deploy/install-deps.sh installs what it needs")
+  message(FATAL_ERROR "libopenvswitch cannot be built; deploy/install-deps.sh installs what it needs")
 endif()
 
+# Part of the build, not of configuring, so that all that does not need it is compiled meanwhile. The recipe and the
+# version are in the path: another one is another file.
+add_custom_command(OUTPUT ${OVS_PREFIX}/lib/.libs/libopenvswitch.a
+  COMMAND ${CMAKE_SOURCE_DIR}/deploy/build-libopenvswitch.sh
+  COMMENT "Building libopenvswitch (once for all build trees)" VERBATIM)
+add_custom_target(libopenvswitch DEPENDS ${OVS_PREFIX}/lib/.libs/libopenvswitch.a)
+
 add_library(openvswitch INTERFACE)
+add_dependencies(openvswitch libopenvswitch)
 target_include_directories(openvswitch SYSTEM INTERFACE
   ${OVS_PREFIX} ${OVS_PREFIX}/include ${OVS_PREFIX}/lib)
 target_link_libraries(openvswitch INTERFACE ${OVS_PREFIX}/lib/.libs/libopenvswitch.a

@@ -2,6 +2,8 @@
 
 set(KASANE_SANITIZE "" CACHE STRING "Sanitizers, as -fsanitize= takes them; empty for none")
 
+option(KASANE_FUZZ "Make tests/fuzz fuzzers of clang's libFuzzer" OFF)
+
 find_program(CCACHE ccache)
 if(CCACHE)
   # Paths below the source tree are hashed relative, so that build trees and clones share the cache. Depend mode
@@ -27,6 +29,11 @@ if(KASANE_SANITIZE)
   target_compile_options(kasane_options INTERFACE -O0 -fsanitize=${KASANE_SANITIZE} -fno-omit-frame-pointer
     -fno-sanitize-recover=all)
   add_link_options(-fsanitize=${KASANE_SANITIZE})
+endif()
+
+if(KASANE_FUZZ)
+  # Fuzzers are only as good as they are fast. clang does not know all warnings that g++ is told.
+  target_compile_options(kasane_options INTERFACE -O1 -fsanitize=fuzzer-no-link -Wno-unknown-warning-option)
 endif()
 
 # Most of a file's build time is these headers, over and over. Precompiled, they are read once for our code and

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 #include <yaml-cpp/yaml.h>
 
-#include <CLI/CLI.hpp>
 #include <cerrno>
 #include <cstring>
 #include <fstream>
@@ -12,6 +11,7 @@
 #include <sstream>
 #include <vector>
 
+#include "agent/cli/arguments.h"
 #include "vswitch/base/status.h"
 
 namespace kasane {
@@ -184,20 +184,19 @@ Entries Merge(const Entries& flags, const Entries& file) {
   return entries;
 }
 
-void AddFlags(CLI::App& app, Entries& flags) {
-  app.set_version_flag("--version", "kasane-controller " KASANE_VERSION, "Print the version and exit");
+void AddFlags(cli::Command& app, Entries& flags) {
   for (const Key& key : kKeys) {
     const std::string name = key.name;
     const std::string flag = key.flag;
-    app.add_option_function<std::string>(
+    app.OnValue(
            flag,
            [&flags, name, flag](const std::string& value) {
              flags[name] = {value, flag};
            },
            key.help)
-        ->type_name(key.type);
+        .ValueName(key.type);
   }
-  app.add_flag_callback(
+  app.OnFlag(
       "--insecure",
       [&flags] {
         flags["insecure"] = {"true", "--insecure"};
@@ -210,21 +209,18 @@ void AddFlags(CLI::App& app, Entries& flags) {
 std::variant<Options, ExitNow> ReadOptions(int argc, const char* const* argv) {
   Entries flags;
   std::string file = kConfigFile;
-  CLI::App app(kDescription, "kasane-controller");
-  app.footer(kFooter);
-  const CLI::Option* config =
-      app.add_option("--config", file, fmt::format("Configuration file [{}]", kConfigFile))->type_name("FILE");
+  cli::CommandLine app(kDescription, "kasane-controller");
+  app.Footer(kFooter);
+  const cli::Option config =
+      app.AddOption("--config", file, fmt::format("Configuration file [{}]", kConfigFile)).ValueName("FILE");
+  app.AddVersion("kasane-controller " KASANE_VERSION, "Print the version and exit");
   AddFlags(app, flags);
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::ParseError& error) {
-    std::ostringstream out;
-    std::ostringstream err;
-    const int code = app.exit(error, out, err);
-    return ExitNow{code == 0 ? 0 : 2, code == 0 ? out.str() : "kasane-controller: " + err.str()};
+  if (const auto ending = app.Parse(argc, argv)) {
+    return ExitNow{ending->code == 0 ? 0 : 2,
+                   ending->code == 0 ? ending->out : "kasane-controller: " + ending->err};
   }
   std::vector<std::string> faults;
-  const Entries from_file = ReadFile(file, config->count() > 0, faults);
+  const Entries from_file = ReadFile(file, config.IsGiven(), faults);
   const Options options = Judge(Merge(flags, from_file), faults);
   if (faults.empty()) return options;
   std::string text;

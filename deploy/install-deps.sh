@@ -7,13 +7,14 @@ set -euo pipefail
 
 packages=(
   # Build
-  bzip2 ccache clang-format clang-tidy cmake g++ make ninja-build openvswitch-source pkg-config python3
+  bzip2 ccache clang clang-format clang-tidy cmake g++ libclang-rt-14-dev make ninja-build openvswitch-source
+  pkg-config python3
   # Libraries
   libabsl-dev libbenchmark-dev libcli11-dev libfmt-dev libgmock-dev libgrpc++-dev libgtest-dev libnl-3-dev
   libnl-route-3-dev libprotobuf-dev libspdlog-dev libsqlite3-dev libssl-dev libtins-dev libunbound-dev
   libyaml-cpp-dev nlohmann-json3-dev protobuf-compiler protobuf-compiler-grpc
   # Lab and tests
-  ethtool iproute2 iputils-ping jq openvswitch-switch procps tcpdump util-linux
+  ethtool iproute2 iputils-ping jq openvswitch-switch procps tcpdump user-mode-linux util-linux
 )
 
 die() {

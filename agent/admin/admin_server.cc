@@ -73,6 +73,13 @@ class Service final : public v1::AgentService::Service {
     return Answer(FlowsReply(*snapshot_(), *entries, request->owner()), reply);
   }
 
+  grpc::Status ListDrops(grpc::ServerContext* /*context*/, const v1::ListDropsRequest* request,
+                         v1::ListDropsReply* reply) override {
+    absl::StatusOr<std::vector<InstalledEntry>> entries = datapath_.Dump();
+    if (!entries.ok()) return ToGrpc(entries.status());
+    return Answer(DropsReply(*snapshot_(), *entries, *request), reply);
+  }
+
   grpc::Status CompareFlows(grpc::ServerContext* /*context*/, const v1::CompareFlowsRequest* /*request*/,
                             v1::CompareFlowsReply* reply) override {
     absl::StatusOr<std::vector<Discrepancy>> discrepancies = datapath_.Compare(*snapshot_()->view);

@@ -1,4 +1,4 @@
-// The replies that answer a question: flows of an owner, trace, resolve.
+// The replies that answer a question: flows of an owner, resolve.
 #include <algorithm>
 #include <map>
 #include <optional>
@@ -10,12 +10,9 @@
 #include "agent/admin/replies.h"
 #include "kasane/v1/agent.pb.h"
 #include "vswitch/base/status.h"
-#include "vswitch/sim/sim.h"
 
 namespace kasane {
 namespace {
-
-constexpr size_t kMaxFrame = 65'535 + 18;
 
 // The view's owners, and those that are left in the switch only.
 std::vector<Candidate> FlowOwners(const HostView& view, const std::vector<InstalledEntry>& entries) {
@@ -43,20 +40,6 @@ v1::Flow FlowOf(const InstalledEntry& entry) {
   return flow;
 }
 
-v1::TraceVerdict VerdictOf(const HostView& view, const sim::Delivery& delivery) {
-  v1::TraceVerdict verdict;
-  verdict.set_delivered(true);
-  if (delivery.port) {
-    verdict.set_port_id(delivery.port->str());
-    verdict.set_port_name(OwnerName(view, {OwnerKind::kPort, delivery.port->str()}));
-  }
-  if (delivery.host) verdict.set_remote_host(delivery.host->str());
-  if (delivery.vtep) verdict.set_remote_address(delivery.vtep->ToString());
-  if (delivery.vni) verdict.set_vni(delivery.vni->value());
-  verdict.set_frame(delivery.frame.data(), delivery.frame.size());
-  return verdict;
-}
-
 v1::ResolveReply Found(const MacAddress& mac, std::string_view kind, const std::string& id,
                        const std::string& name) {
   v1::ResolveReply reply;
@@ -67,18 +50,16 @@ v1::ResolveReply Found(const MacAddress& mac, std::string_view kind, const std::
   return reply;
 }
 
-// What the switch can deliver to: it has no flow for a local port that is not plugged.
-HostView WithoutUnplugged(HostView view, const DatapathFacts& facts) {
-  std::erase_if(view.ports, [&facts](const auto& entry) { return !facts.attachments.contains(entry.first); });
-  return view;
-}
-
 template <typename Port>
 bool Owns(const Port& port, const NetworkId& network, const IpAddress& ip) {
   return port.network == network && std::ranges::find(port.ips, ip) != port.ips.end();
 }
 
 std::optional<v1::ResolveReply> FindVm(const HostView& view, const NetworkId& network, const IpAddress& ip) {
+  if (const auto claim = view.claims.find({network, ip}); claim != view.claims.end()) {
+    const Owner owner{OwnerKind::kPort, claim->second.port.str()};
+    return Found(claim->second.mac, "port", owner.id, OwnerName(view, owner));
+  }
   for (const auto& [id, port] : view.ports) {
     if (Owns(port, network, ip)) return Found(port.mac, "port", id.str(), port.name);
   }
@@ -128,38 +109,6 @@ v1::CompareFlowsReply CompareReply(const std::vector<Discrepancy>& discrepancies
     difference.set_kind(std::string(Label(discrepancy.kind)));
     *difference.mutable_flow() = FlowOf(discrepancy.entry);
   }
-  return reply;
-}
-
-absl::StatusOr<v1::TraceReply> TracedReply(const AgentSnapshot& snapshot, const v1::TraceRequest& request) {
-  const HostView& view = *snapshot.view;
-  Candidate port;
-  ASSIGN_OR_RETURN(port, LookUp(request.port(), LocalPortCandidates(view), "local port"));
-  if (request.frame().empty() || request.frame().size() > kMaxFrame) {
-    return Invalid("frame: has {} bytes, it must be an Ethernet frame of 1 to {}", request.frame().size(),
-                   kMaxFrame);
-  }
-  const PortId from(port.owner.id);
-  if (!snapshot.facts->attachments.contains(from)) {
-    return Error(absl::StatusCode::kFailedPrecondition,
-                 "port {} is not plugged, so nothing can come from it: no interface in the switch has "
-                 "external_ids:iface-id={}; ovs-vsctl set interface NAME external_ids:iface-id={}",
-                 from, from, from);
-  }
-  const sim::Frame frame(request.frame().begin(), request.frame().end());
-  const sim::Result result = sim::FromPort(WithoutUnplugged(view, *snapshot.facts), from, frame);
-
-  v1::TraceReply reply;
-  for (const sim::Step& step : result.steps) {
-    v1::TraceStep& line = *reply.add_steps();
-    line.set_stage(step.stage);
-    line.set_owner_kind(std::string(Label(step.owner.kind)));
-    line.set_owner_id(step.owner.id);
-    if (!step.owner.id.empty()) line.set_owner_name(OwnerName(view, step.owner));
-    line.set_text(step.text);
-  }
-  for (const sim::Delivery& delivery : result.deliveries) *reply.add_verdicts() = VerdictOf(view, delivery);
-  if (result.drop) reply.add_verdicts()->set_drop_reason(std::string(Label(*result.drop)));
   return reply;
 }
 

@@ -12,6 +12,8 @@
 
 namespace kasane::v1 {
 class AgentStatusReply;
+class ListDropsReply;
+class ListDropsRequest;
 class CompareFlowsReply;
 class ListFlowsReply;
 class ListNetworksReply;
@@ -46,6 +48,9 @@ v1::ListRoutersReply RoutersReply(const AgentSnapshot& snapshot);
 absl::StatusOr<v1::ListFlowsReply> FlowsReply(const AgentSnapshot& snapshot,
                                               const std::vector<InstalledEntry>& entries,
                                               const std::string& owner_text);
+absl::StatusOr<v1::ListDropsReply> DropsReply(const AgentSnapshot& snapshot,
+                                              const std::vector<InstalledEntry>& entries,
+                                              const v1::ListDropsRequest& request);
 v1::CompareFlowsReply CompareReply(const std::vector<Discrepancy>& discrepancies);
 absl::StatusOr<v1::TraceReply> TracedReply(const AgentSnapshot& snapshot, const v1::TraceRequest& request);
 absl::StatusOr<v1::ResolveReply> ResolvedReply(const AgentSnapshot& snapshot,

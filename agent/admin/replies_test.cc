@@ -15,6 +15,7 @@ namespace {
 
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+using ::testing::StartsWith;
 
 TEST(RepliesTest, Status) {
   AgentSnapshot snapshot = TestSnapshot();
@@ -109,6 +110,46 @@ TEST(RepliesTest, FlowsOfAnOwner) {
             absl::StatusCode::kFailedPrecondition);
 }
 
+TEST(RepliesTest, DropsByReasonAndOwner) {
+  const Owner web{OwnerKind::kPort, "port-web"};
+  const auto drop = [](const Owner& owner, DropReason reason, uint64_t packets) {
+    InstalledEntry entry;
+    entry.owner = owner;
+    entry.drop_reason = reason;
+    entry.packets = packets;
+    entry.bytes = packets * 100;
+    return entry;
+  };
+  InstalledEntry forwards;
+  forwards.packets = 99;
+  const std::vector<InstalledEntry> entries = {forwards,
+                                               drop({}, DropReason::kTtlExceeded, 2),
+                                               drop({}, DropReason::kTtlExceeded, 3),
+                                               drop({}, DropReason::kNoRoute, 0),
+                                               drop(web, DropReason::kSpoofedIp, 4),
+                                               drop({OwnerKind::kPort, "gone"}, DropReason::kSpoofedIp, 1)};
+  auto reply = DropsReply(TestSnapshot(), entries, {});
+  ASSERT_TRUE(reply.ok()) << reply.status();
+  ASSERT_EQ(reply->drops_size(), 3);
+  EXPECT_EQ(reply->drops(0).drop_reason(), "ttl_exceeded");
+  EXPECT_EQ(reply->drops(0).owner_kind(), "pipeline");
+  EXPECT_EQ(reply->drops(0).packets(), 5U);
+  EXPECT_EQ(reply->drops(0).bytes(), 500U);
+  EXPECT_EQ(reply->drops(1).owner_id(), "gone");
+  EXPECT_EQ(reply->drops(1).network_id(), "");
+  EXPECT_EQ(reply->drops(2).owner_name(), "web");
+  EXPECT_EQ(reply->drops(2).network_name(), "blue");
+
+  v1::ListDropsRequest request;
+  request.set_port("web");
+  reply = DropsReply(TestSnapshot(), entries, request);
+  ASSERT_TRUE(reply.ok()) << reply.status();
+  ASSERT_EQ(reply->drops_size(), 1);
+  EXPECT_EQ(reply->drops(0).packets(), 4U);
+  request.set_port("nobody");
+  EXPECT_THAT(Message(DropsReply(TestSnapshot(), entries, request).status()), HasSubstr("no local port"));
+}
+
 TEST(RepliesTest, TraceThroughTheTunnel) {
   v1::TraceRequest request;
   request.set_port("web");
@@ -122,7 +163,31 @@ TEST(RepliesTest, TraceThroughTheTunnel) {
   EXPECT_EQ(reply->verdicts(0).remote_host(), "h2");
   EXPECT_EQ(reply->verdicts(0).vni(), 7);
   EXPECT_EQ(reply->verdicts(0).frame(), request.frame());
-  EXPECT_GT(reply->steps_size(), 0);
+  EXPECT_EQ(reply->verdicts(0).host(), "h1");
+  EXPECT_EQ(reply->verdicts(0).local_address(), "192.0.2.1");
+  EXPECT_THAT(reply->verdicts(0).packet(), StartsWith("eth(type=0x88b5, "));
+  ASSERT_GT(reply->steps_size(), 0);
+  EXPECT_EQ(reply->steps(0).host(), "h1");
+}
+
+TEST(RepliesTest, TraceFromTheTunnel) {
+  v1::TraceRequest request;
+  request.set_outer_source("192.0.2.2");
+  request.set_vni(7);
+  request.set_frame(std::string("\xfa\x16\x3e\0\0\x05\xfa\x16\x3e\0\0\x06\x88\xb5", 14) +
+                    std::string(46, '\0'));
+  absl::StatusOr<v1::TraceReply> reply = TracedReply(TestSnapshot(), request);
+  ASSERT_TRUE(reply.ok()) << reply.status();
+  ASSERT_EQ(reply->verdicts_size(), 1);
+  EXPECT_EQ(reply->verdicts(0).port_name(), "web");
+  request.set_outer_source("192.0.2.99");
+  reply = TracedReply(TestSnapshot(), request);
+  ASSERT_TRUE(reply.ok()) << reply.status();
+  EXPECT_EQ(reply->verdicts(0).drop_reason(), "unknown_vtep");
+  request.set_outer_source("192.0.2");
+  EXPECT_THAT(Message(TracedReply(TestSnapshot(), request).status()), HasSubstr("outer_source: "));
+  request.set_port("web");
+  EXPECT_THAT(Message(TracedReply(TestSnapshot(), request).status()), HasSubstr("exactly one of them"));
 }
 
 TEST(RepliesTest, TraceDropAndBadRequests) {

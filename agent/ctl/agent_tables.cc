@@ -6,7 +6,6 @@
 
 #include "agent/ctl/apply_report.h"
 #include "agent/ctl/output.h"
-#include "agent/ctl/packet_builder.h"
 #include "agent/state/decode.h"
 #include "kasane/v1/agent.pb.h"
 #include "vswitch/base/drop_reason.h"
@@ -62,18 +61,19 @@ std::string_view ReasonText(const std::string& label) {
 std::string VerdictLine(const v1::TraceVerdict& verdict) {
   if (!verdict.drop_reason().empty()) {
     const std::string_view text = ReasonText(verdict.drop_reason());
-    return fmt::format("=> dropped: {}{}", verdict.drop_reason(),
+    return fmt::format("=> dropped on host {}: {}{}", verdict.host(), verdict.drop_reason(),
                        text.empty() ? "" : fmt::format(" ({})", text));
   }
   if (!verdict.remote_host().empty()) {
-    return fmt::format("=> through the tunnel to host {} at {}, VNI {}", verdict.remote_host(),
-                       verdict.remote_address(), verdict.vni());
+    return fmt::format("=> through the tunnel to host {} at {}, VNI {}; not followed further",
+                       verdict.remote_host(), verdict.remote_address(), verdict.vni());
   }
   if (!verdict.delivered()) return "=> delivered to nobody";
-  return fmt::format("=> delivered to local port {}",
+  return fmt::format("=> delivered to port {} on host {}",
                      verdict.port_name().empty()
                          ? verdict.port_id()
-                         : fmt::format("{} ({})", verdict.port_name(), verdict.port_id()));
+                         : fmt::format("{} ({})", verdict.port_name(), verdict.port_id()),
+                     verdict.host());
 }
 
 }  // namespace
@@ -218,17 +218,19 @@ std::string DifferencesTable(const v1::CompareFlowsReply& reply) {
 std::string TraceText(const v1::TraceReply& reply) {
   std::string out;
   int number = 0;
+  std::string host;
   for (const v1::TraceStep& step : reply.steps()) {
+    if (step.host() != host) out += fmt::format("on host {}:\n", step.host());
+    host = step.host();
     const std::string owner = OwnerText(step.owner_kind(), NameOr(step.owner_name(), step.owner_id()));
     out += fmt::format("{:>2}. {:<12} {:<24} {}\n", ++number, step.stage(), owner, step.text());
   }
   for (const v1::TraceVerdict& verdict : reply.verdicts()) {
     out += VerdictLine(verdict) + "\n";
-    if (verdict.frame().empty()) continue;
-    const auto* bytes = reinterpret_cast<const uint8_t*>(verdict.frame().data());
-    out += fmt::format("   {}\n", DescribeFrame({bytes, verdict.frame().size()}));
+    if (!verdict.packet().empty()) out += fmt::format("   {}\n", verdict.packet());
   }
   if (reply.verdicts().empty()) out += "=> delivered to nobody\n";
+  for (const std::string& note : reply.notes()) out += fmt::format("note: {}\n", note);
   return out;
 }
 

@@ -1,6 +1,5 @@
 // kasanectl apply
 #include <fmt/format.h>
-#include <CLI/CLI.hpp>
 
 #include <nlohmann/json.hpp>
 
@@ -99,17 +98,17 @@ int RunApply(const ApplyOptions& options, const Globals& globals) {
 
 }  // namespace
 
-void AddApply(CLI::App& app, Action& action) {
+void AddApply(cli::Command& app, Action& action) {
   auto options = std::make_shared<ApplyOptions>();
-  CLI::App* command =
-      app.add_subcommand("apply", "Create or update the resources of files, all of them or none");
-  command->add_option("-f,--file", options->files, "Resource file, YAML or JSON; - for standard input")
-      ->required();
-  command->add_flag("--dry-run", options->dry_run, "Judge and say what would change; store nothing");
-  command->add_flag("-v,--verbose", options->verbose,
-                    "List each resource that is not enforced, and Neutron's fields that are not used");
-  command->footer("Example:\n  kasanectl apply -f topology.json --dry-run -v");
-  command->callback([&action, options] {
+  cli::Command command =
+      app.AddCommand("apply", "Create or update the resources of files, all of them or none");
+  command.AddOption("-f,--file", options->files, "Resource file, YAML or JSON; - for standard input")
+      .Required();
+  command.AddFlag("--dry-run", options->dry_run, "Judge and say what would change; store nothing");
+  command.AddFlag("-v,--verbose", options->verbose,
+                  "List each resource that is not enforced, and Neutron's fields that are not used");
+  command.Footer("Example:\n  kasanectl apply -f topology.json --dry-run -v");
+  command.OnParsed([&action, options] {
     action = [options](const Globals& globals) { return RunApply(*options, globals); };
   });
 }

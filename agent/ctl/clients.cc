@@ -245,6 +245,9 @@ absl::StatusOr<v1::ListRoutersReply> AgentClient::ListRouters() {
 absl::StatusOr<v1::ListFlowsReply> AgentClient::ListFlows(const v1::ListFlowsRequest& request) {
   return impl_->Do(&v1::AgentService::Stub::ListFlows, request);
 }
+absl::StatusOr<v1::ListDropsReply> AgentClient::ListDrops(const v1::ListDropsRequest& request) {
+  return impl_->Do(&v1::AgentService::Stub::ListDrops, request);
+}
 absl::StatusOr<v1::CompareFlowsReply> AgentClient::CompareFlows() {
   return impl_->Do(&v1::AgentService::Stub::CompareFlows, v1::CompareFlowsRequest());
 }

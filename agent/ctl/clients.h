@@ -19,6 +19,8 @@ class CompareFlowsReply;
 class ControllerStatusReply;
 class DeleteReply;
 class DeleteRequest;
+class ListDropsReply;
+class ListDropsRequest;
 class ListFlowsReply;
 class ListFlowsRequest;
 class ListNetworksReply;
@@ -74,6 +76,7 @@ class AgentClient {
   absl::StatusOr<v1::ListNetworksReply> ListNetworks();
   absl::StatusOr<v1::ListRoutersReply> ListRouters();
   absl::StatusOr<v1::ListFlowsReply> ListFlows(const v1::ListFlowsRequest& request);
+  absl::StatusOr<v1::ListDropsReply> ListDrops(const v1::ListDropsRequest& request);
   absl::StatusOr<v1::CompareFlowsReply> CompareFlows();
   absl::StatusOr<v1::TraceReply> Trace(const v1::TraceRequest& request);
   absl::StatusOr<v1::ResolveReply> Resolve(const v1::ResolveRequest& request);

@@ -1,6 +1,5 @@
 // kasanectl delete
 #include <fmt/format.h>
-#include <CLI/CLI.hpp>
 
 #include "agent/ctl/apply_report.h"
 #include "agent/ctl/clients.h"
@@ -71,18 +70,17 @@ int RunDelete(const DeleteOptions& options, const Globals& globals) {
 
 }  // namespace
 
-void AddDelete(CLI::App& app, Action& action) {
+void AddDelete(cli::Command& app, Action& action) {
   auto options = std::make_shared<DeleteOptions>();
-  CLI::App* command = app.add_subcommand("delete", "Delete resources, all of those named or none");
-  command->add_option("KIND", options->kind, "port, network, router, ...");
-  command->add_option("ID", options->ids, "Whole ids");
-  command->add_option("-f,--file", options->files,
-                      "Delete what these resource files have; - for standard input");
-  command->add_flag("--dry-run", options->dry_run, "Judge and say what would be deleted; delete nothing");
-  command->footer(
+  cli::Command command = app.AddCommand("delete", "Delete resources, all of those named or none");
+  command.AddOption("KIND", options->kind, "port, network, router, ...");
+  command.AddOption("ID", options->ids, "Whole ids");
+  command.AddOption("-f,--file", options->files, "Delete what these resource files have; - for standard input");
+  command.AddFlag("--dry-run", options->dry_run, "Judge and say what would be deleted; delete nothing");
+  command.Footer(
       "Examples:\n  kasanectl delete port 23a5701f-a2e7-40a3-bc53-5c02e8983cc9\n"
       "  kasanectl delete -f topology.json --dry-run");
-  command->callback([&action, options] {
+  command.OnParsed([&action, options] {
     action = [options](const Globals& globals) { return RunDelete(*options, globals); };
   });
 }

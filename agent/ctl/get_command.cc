@@ -1,6 +1,5 @@
 // kasanectl get, kasanectl hosts
 #include <fmt/format.h>
-#include <CLI/CLI.hpp>
 
 #include <nlohmann/json.hpp>
 #include <set>
@@ -189,22 +188,22 @@ int RunHosts(const Globals& globals) {
 
 }  // namespace
 
-void AddGet(CLI::App& app, Action& action) {
+void AddGet(cli::Command& app, Action& action) {
   auto options = std::make_shared<GetOptions>();
-  CLI::App* command = app.add_subcommand("get", "Show the controller's resources of a kind, or all");
-  command->add_option("KIND", options->kind, "ports, networks, routers, ..., or all")->required();
-  command->add_option("ID", options->ids, "Ids, names, or beginnings of ids; all if none");
-  command->footer(
+  cli::Command command = app.AddCommand("get", "Show the controller's resources of a kind, or all");
+  command.AddOption("KIND", options->kind, "ports, networks, routers, ..., or all").Required();
+  command.AddOption("ID", options->ids, "Ids, names, or beginnings of ids; all if none");
+  command.Footer(
       "Examples:\n  kasanectl get ports\n  kasanectl get router shop-router -o yaml\n  kasanectl get all -o "
       "json");
-  command->callback(
+  command.OnParsed(
       [&action, options] { action = [options](const Globals& globals) { return RunGet(*options, globals); }; });
 
-  CLI::App* hosts = app.add_subcommand("hosts", "Show the hosts: connection, tunnel addresses, ports");
-  hosts->footer(
+  cli::Command hosts = app.AddCommand("hosts", "Show the hosts: connection, tunnel addresses, ports");
+  hosts.Footer(
       "`get hosts -o yaml` prints a resource file; this command prints the controller's status.\n"
       "Examples:\n  kasanectl hosts\n  kasanectl hosts -o json");
-  hosts->callback([&action] { action = [](const Globals& globals) { return RunHosts(globals); }; });
+  hosts.OnParsed([&action] { action = [](const Globals& globals) { return RunHosts(globals); }; });
 }
 
 }  // namespace kasane::ctl

@@ -4,11 +4,8 @@
 #include <functional>
 #include <string>
 
+#include "agent/cli/arguments.h"
 #include "agent/ctl/output.h"
-
-namespace CLI {
-class App;
-}  // namespace CLI
 
 namespace kasane::ctl {
 
@@ -30,11 +27,12 @@ using Action = std::function<int(const Globals&)>;
 
 // One for each command group: adds its commands to `app`; the one given sets `action`. Both must outlive
 // the parsing.
-void AddApply(CLI::App& app, Action& action);
-void AddGet(CLI::App& app, Action& action);  // get, hosts
-void AddDelete(CLI::App& app, Action& action);
-void AddWatch(CLI::App& app, Action& action);
-void AddInspect(CLI::App& app, Action& action);  // status, ports, tunnels, networks, routers, flows
-void AddTrace(CLI::App& app, Action& action);
+void AddApply(cli::Command& app, Action& action);
+void AddGet(cli::Command& app, Action& action);  // get, hosts
+void AddDelete(cli::Command& app, Action& action);
+void AddWatch(cli::Command& app, Action& action);
+void AddInspect(cli::Command& app, Action& action);  // status, ports, tunnels, networks, routers, flows
+void AddDrops(cli::Command& app, Action& action);
+void AddTrace(cli::Command& app, Action& action);
 
 }  // namespace kasane::ctl

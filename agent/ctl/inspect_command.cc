@@ -1,6 +1,5 @@
 // kasanectl status, ports, tunnels, networks, routers, flows, compare: what an agent tells of its host.
 #include <fmt/format.h>
-#include <CLI/CLI.hpp>
 
 #include <map>
 #include <nlohmann/json.hpp>
@@ -70,32 +69,32 @@ int RunCompare(const Globals& globals) {
   return reply.ok() && !reply->differences().empty() ? kFailed : shown;
 }
 
-void AddCompare(CLI::App& app, Action& action) {
-  CLI::App* compare = app.add_subcommand(
+void AddCompare(cli::Command& app, Action& action) {
+  cli::Command compare = app.AddCommand(
       "compare", "Compare the switch's flows with what the present state compiles to; exit 1 if they differ");
-  compare->footer("Example:\n  kasanectl compare");
-  compare->callback([&action] { action = RunCompare; });
+  compare.Footer("Example:\n  kasanectl compare");
+  compare.OnParsed([&action] { action = RunCompare; });
 }
 
-void AddFlows(CLI::App& app, Action& action) {
+void AddFlows(cli::Command& app, Action& action) {
   auto options = std::make_shared<FlowOptions>();
-  CLI::App* flows = app.add_subcommand("flows", "Show the switch's flows, with their owners and counters");
-  flows->add_option("--owner", options->owner,
-                    "Id, beginning of it, or name of a port, network, router or host; or pipeline");
-  flows->add_option("--stage,--table", options->stage,
-                    "Only this stage of the pipeline: its name or table number");
-  flows->footer("Examples:\n  kasanectl flows --owner shop-front1\n  kasanectl flows --stage l2");
-  flows->callback([&action, options] {
+  cli::Command flows = app.AddCommand("flows", "Show the switch's flows, with their owners and counters");
+  flows.AddOption("--owner", options->owner,
+                  "Id, beginning of it, or name of a port, network, router or host; or pipeline");
+  flows.AddOption("--stage,--table", options->stage,
+                  "Only this stage of the pipeline: its name or table number");
+  flows.Footer("Examples:\n  kasanectl flows --owner shop-front1\n  kasanectl flows --stage l2");
+  flows.OnParsed([&action, options] {
     action = [options](const Globals& globals) { return RunFlows(*options, globals); };
   });
 }
 
-void AddStatus(CLI::App& app, Action& action) {
+void AddStatus(cli::Command& app, Action& action) {
   auto verbose = std::make_shared<bool>(false);
-  CLI::App* status = app.add_subcommand("status", "Show how the host's agent is doing, and what is wrong");
-  status->add_flag("-v,--verbose", *verbose, "List each resource that is not enforced");
-  status->footer("Example:\n  kasanectl status --agent /run/kasane/agent.sock");
-  status->callback([&action, verbose] {
+  cli::Command status = app.AddCommand("status", "Show how the host's agent is doing, and what is wrong");
+  status.AddFlag("-v,--verbose", *verbose, "List each resource that is not enforced");
+  status.Footer("Example:\n  kasanectl status --agent /run/kasane/agent.sock");
+  status.OnParsed([&action, verbose] {
     action = [verbose](const Globals& globals) {
       return Show(globals, AgentClient(globals).Status(),
                   [verbose](const v1::AgentStatusReply& reply) { return StatusText(reply, *verbose); });
@@ -105,11 +104,11 @@ void AddStatus(CLI::App& app, Action& action) {
 
 // A command without options that shows one list of the agent.
 template <typename Reply>
-void AddList(CLI::App& app, Action& action, const std::string& name, const std::string& help,
+void AddList(cli::Command& app, Action& action, const std::string& name, const std::string& help,
              absl::StatusOr<Reply> (AgentClient::*list)(), std::string (*to_text)(const Reply&)) {
-  CLI::App* command = app.add_subcommand(name, help);
-  command->footer(fmt::format("Example:\n  kasanectl {} -o json", name));
-  command->callback([&action, list, to_text] {
+  cli::Command command = app.AddCommand(name, help);
+  command.Footer(fmt::format("Example:\n  kasanectl {} -o json", name));
+  command.OnParsed([&action, list, to_text] {
     action = [list, to_text](const Globals& globals) {
       AgentClient client(globals);
       return Show(globals, (client.*list)(), to_text);
@@ -119,7 +118,7 @@ void AddList(CLI::App& app, Action& action, const std::string& name, const std::
 
 }  // namespace
 
-void AddInspect(CLI::App& app, Action& action) {
+void AddInspect(cli::Command& app, Action& action) {
   AddStatus(app, action);
   AddList(app, action, "ports", "Show the host's ports: plugged where, active or why not",
           &AgentClient::ListPorts, PortsTable);

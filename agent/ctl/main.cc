@@ -1,6 +1,4 @@
 // kasanectl: the operator's tool for the controller and the agents.
-#include <CLI/CLI.hpp>
-
 #include <cstdio>
 #include <exception>
 #include <string>
@@ -11,21 +9,19 @@ namespace kasane::ctl {
 namespace {
 
 // The option's text; FormatOf its meaning.
-void AddGlobals(CLI::App& app, Globals& globals, std::string& format) {
-  app.add_option("--controller", globals.controller, "HOST:PORT of kasane-controller")
-      ->envname("KASANE_CONTROLLER")
-      ->capture_default_str();
-  app.add_option("--agent", globals.agent, "Admin socket of kasaned")
-      ->envname("KASANE_AGENT")
-      ->capture_default_str();
-  app.add_flag("--insecure", globals.insecure, "Allow a controller that is not on this machine, in clear")
-      ->envname("KASANE_INSECURE");
-  app.add_option("--timeout", globals.timeout_seconds, "Seconds to wait for each answer")
-      ->check(CLI::PositiveNumber)
-      ->capture_default_str();
-  app.add_option("-o,--output", format, "Form of what is shown")
-      ->check(CLI::IsMember({"table", "json", "yaml"}))
-      ->capture_default_str();
+// Returns the option of the controller: whether it is given is known after parsing.
+cli::Option AddGlobals(cli::Command& app, Globals& globals, std::string& format) {
+  cli::Option controller = app.AddOption("--controller", globals.controller, "HOST:PORT of kasane-controller")
+                               .Environment("KASANE_CONTROLLER")
+                               .ShowDefault();
+  app.AddOption("--agent", globals.agent, "Admin socket of kasaned").Environment("KASANE_AGENT").ShowDefault();
+  app.AddFlag("--insecure", globals.insecure, "Allow a controller that is not on this machine, in clear")
+      .Environment("KASANE_INSECURE");
+  app.AddOption("--timeout", globals.timeout_seconds, "Seconds to wait for each answer")
+      .Positive()
+      .ShowDefault();
+  app.AddOption("-o,--output", format, "Form of what is shown").OneOf({"table", "json", "yaml"}).ShowDefault();
+  return controller;
 }
 
 Format FormatOf(const std::string& text) {
@@ -37,23 +33,24 @@ int Main(int argc, char** argv) {
   Globals globals;
   Action action;
   std::string format = "table";
-  CLI::App app("Kasane: change and show the virtual network (controller), inspect a host (agent)", "kasanectl");
-  app.set_version_flag("--version", KASANE_VERSION);
-  app.require_subcommand(1);
-  app.fallthrough();
-  AddGlobals(app, globals, format);
-  for (const auto add : {AddApply, AddGet, AddDelete, AddWatch, AddInspect, AddTrace}) add(app, action);
-  app.footer(
+  cli::CommandLine app("Kasane: change and show the virtual network (controller), inspect a host (agent)",
+                       "kasanectl");
+  app.AddVersion(KASANE_VERSION);
+  app.RequireCommand(/*global_options=*/true);
+  const cli::Option controller = AddGlobals(app, globals, format);
+  for (const auto add : {AddApply, AddGet, AddDelete, AddWatch, AddInspect, AddDrops, AddTrace})
+    add(app, action);
+  app.Footer(
       "Controller: apply, get, delete, hosts, watch. Agent: status, ports, tunnels, networks, routers, flows, "
-      "compare, trace.\n"
+      "compare, drops, trace.\n"
       "Examples:\n  kasanectl apply -f topology.json\n  kasanectl get ports\n  kasanectl status\n"
-      "  kasanectl trace shop-front1 --dst-ip 172.16.1.5\nExit codes: 0 done, 1 a fault or a failure, 2 wrong "
+      "  kasanectl trace shop-front1 172.16.1.5\nExit codes: 0 done, 1 a fault or a failure, 2 wrong "
       "usage.");
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::ParseError& error) {
-    return app.exit(error) == 0 ? kOk : kUsage;
+  if (const auto ending = app.Parse(argc, argv)) {
+    ending->Print();
+    return ending->code == 0 ? kOk : kUsage;
   }
+  globals.controller_given = controller.IsGiven();
   try {
     globals.format = FormatOf(format);
     return action(globals);

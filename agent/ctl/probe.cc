@@ -3,9 +3,12 @@
 #include <algorithm>
 #include <optional>
 
-#include "agent/ctl/packet_builder.h"
 #include "kasane/v1/agent.pb.h"
+#include "vswitch/base/ip_address.h"
 #include "vswitch/base/status.h"
+#include "vswitch/packet/packet_encode.h"
+#include "vswitch/packet/packet_syntax.h"
+#include "vswitch/packet/packet_text.h"
 
 namespace kasane::ctl {
 namespace {
@@ -16,27 +19,13 @@ std::string NameOf(const v1::LocalPort& port) {
   return port.name().empty() ? port.id() : fmt::format("{} ({})", port.name(), port.id());
 }
 
-absl::StatusOr<std::optional<IpAddress>> OptionalIp(const char* option, const std::string& text) {
-  if (text.empty()) return std::nullopt;
-  const auto ip = IpAddress::Parse(text);
-  if (!ip.ok()) return Annotate(ip.status(), option);
-  return *ip;
-}
-
-absl::StatusOr<std::optional<MacAddress>> OptionalMac(const char* option, const std::string& text) {
-  if (text.empty()) return std::nullopt;
-  const auto mac = MacAddress::Parse(text);
-  if (!mac.ok()) return Annotate(mac.status(), option);
-  return *mac;
-}
-
 // The port's first address of the family.
 absl::StatusOr<IpAddress> SourceOf(const v1::LocalPort& port, IpFamily family) {
   for (const std::string& text : port.ip_addresses()) {
     const auto ip = IpAddress::Parse(text);
     if (ip.ok() && ip->family() == family) return *ip;
   }
-  return Invalid("port {} has no {} address to send from; give one with --src-ip", NameOf(port),
+  return Invalid("port {} has no {} address to send from; src= gives one", NameOf(port),
                  family == IpFamily::kV4 ? "IPv4" : "IPv6");
 }
 
@@ -78,7 +67,7 @@ absl::StatusOr<NextHop> OnLink(const v1::LocalPort& port, const IpAddress& desti
     return Error(
         absl::StatusCode::kNotFound,
         "nothing on the port's network {} has {}, and no router of it leads there: the VM would find no MAC to "
-        "send to; --dst-mac gives one",
+        "send to; eth_dst= gives one",
         port.network_name().empty() ? port.network_id() : port.network_name(), destination);
   }
   RETURN_IF_ERROR(reply.status());
@@ -102,39 +91,104 @@ absl::StatusOr<NextHop> FindNextHop(const v1::LocalPort& port, const IpAddress& 
                                            gateway->prefix, gateway->router, gateway->mac)};
 }
 
-absl::StatusOr<NextHop> DestinationMac(const PacketSpec& spec, const v1::LocalPort& port,
-                                       const v1::ListRoutersReply& routers, const Resolver& resolve) {
-  if (spec.protocol == Protocol::kArp) return NextHop{MacAddress::Broadcast(), ""};
-  if (spec.protocol == Protocol::kNd) return NextHop{MulticastMac(SolicitedNode(spec.destination)), ""};
-  return FindNextHop(port, spec.source, spec.destination, routers, resolve);
+// Fills in what a VM's stack would of one packet. Each step leaves alone what is given.
+class Completion {
+ public:
+  Completion(Layer& layer, const v1::LocalPort& port, const v1::ListRoutersReply& routers,
+             const Resolver& resolve)
+      : layer_(layer), port_(port), routers_(routers), resolve_(resolve) {}
+
+  // Where the destination MAC comes from; empty: it was given or follows from the packet.
+  absl::StatusOr<std::string> Complete() {
+    ASSIGN_OR_RETURN(mac_, MacAddress::Parse(port_.mac_address()));
+    SetDefault("eth_src", mac_);
+    if (layer_.kind == LayerKind::kEth) return std::string();
+    if (layer_.kind == LayerKind::kArp) return CompleteArp();
+    return CompleteIp();
+  }
+
+ private:
+  void SetDefault(std::string_view name, FieldValue value) {
+    if (!layer_.Has(name)) layer_.Set(name, std::move(value));
+  }
+  template <typename T>
+  std::optional<T> Get(std::string_view name) const {
+    const Field* field = layer_.Find(name);
+    if (field == nullptr) return std::nullopt;
+    return std::get<T>(field->value);
+  }
+  bool Is(std::initializer_list<LayerKind> kinds) const {
+    return std::find(kinds.begin(), kinds.end(), layer_.kind) != kinds.end();
+  }
+
+  absl::StatusOr<std::string> CompleteArp() {
+    SetDefault("op", uint64_t{1});
+    if (!layer_.Has("spa")) {
+      ASSIGN_OR_RETURN(const IpAddress source, SourceOf(port_, IpFamily::kV4));
+      layer_.Set("spa", source);
+    }
+    const auto target = Get<IpAddress>("tpa");
+    const bool implied = Get<uint64_t>("op") == uint64_t{1} || layer_.Has("tha");
+    if (layer_.Has("eth_dst") || implied || !target) return std::string();
+    return SetNextHop(OnLink(port_, *target, resolve_));
+  }
+
+  absl::StatusOr<std::string> CompleteIp() {
+    // The address that tells the family, and whether it is one of the link's own.
+    auto towards = Get<IpAddress>("dst");
+    for (const char* name : {"target", "group"}) {
+      if (!towards && FindField(layer_.kind, name) != nullptr) towards = Get<IpAddress>(name);
+    }
+    const bool router_message = Is({LayerKind::kRs, LayerKind::kRa});
+    if (!layer_.Has("src") && (towards || router_message) && layer_.kind != LayerKind::kNa) {
+      ASSIGN_OR_RETURN(const IpAddress source, Source(towards));
+      layer_.Set("src", source);
+    }
+    if (layer_.kind == LayerKind::kNs && !Get<IpAddress>("src").value_or(IpAddress()).IsUnspecified()) {
+      SetDefault("sll", *Get<MacAddress>("eth_src"));
+    }
+    if (layer_.kind == LayerKind::kNa) SetDefault("tll", *Get<MacAddress>("eth_src"));
+    const bool echo = Is({LayerKind::kIcmp, LayerKind::kIcmp6}) && !layer_.Has("type") && layer_.inner.empty();
+    if (echo && !layer_.Has("payload")) SetDefault("size", uint64_t{56});
+    const auto destination = Get<IpAddress>("dst");
+    if (layer_.Has("eth_dst") || !destination) return std::string();
+    return SetNextHop(
+        FindNextHop(port_, Get<IpAddress>("src").value_or(*destination), *destination, routers_, resolve_));
+  }
+
+  absl::StatusOr<IpAddress> Source(const std::optional<IpAddress>& towards) const {
+    const bool link_scope =
+        !towards || (towards->is_v6() &&
+                     (towards->IsLinkLocal() || (towards->IsMulticast() && (towards->bytes()[1] & 0x0f) == 2)));
+    if (link_scope) return IpAddress::LinkLocal(mac_);
+    return SourceOf(port_, towards->family());
+  }
+
+  absl::StatusOr<std::string> SetNextHop(const absl::StatusOr<NextHop>& next_hop) {
+    if (!next_hop.ok()) return next_hop.status();
+    layer_.Set("eth_dst", next_hop->mac);
+    return next_hop->text;
+  }
+
+  Layer& layer_;
+  const v1::LocalPort& port_;
+  const v1::ListRoutersReply& routers_;
+  const Resolver& resolve_;
+  MacAddress mac_;
+};
+
+// "10.0.0.2" means an echo request to it.
+absl::StatusOr<Layer> LayersOf(std::string_view packet) {
+  const auto ip = IpAddress::Parse(packet);
+  if (!ip.ok()) return ParseLayers(packet);
+  Layer layer{ip->is_v4() ? LayerKind::kIcmp : LayerKind::kIcmp6, 0, {}, {}};
+  layer.Set("dst", *ip);
+  return layer;
 }
 
-absl::StatusOr<PacketSpec> SpecOf(const ProbeOptions& options, const v1::LocalPort& port) {
-  PacketSpec spec;
-  const auto protocol = ProtocolFromText(options.protocol);
-  if (!protocol) return Invalid("--proto '{}' is not icmp, tcp, udp, arp or nd", options.protocol);
-  spec.protocol = *protocol;
-  ASSIGN_OR_RETURN(const auto destination, OptionalIp("--dst-ip", options.destination_ip));
-  if (!destination) return Invalid("--dst-ip is missing: where does the packet go? (or give a whole --frame)");
-  spec.destination = *destination;
-  ASSIGN_OR_RETURN(const auto source, OptionalIp("--src-ip", options.source_ip));
-  if (source) {
-    spec.source = *source;
-  } else {
-    ASSIGN_OR_RETURN(spec.source, SourceOf(port, destination->family()));
-  }
-  ASSIGN_OR_RETURN(const auto source_mac, OptionalMac("--src-mac", options.source_mac));
-  if (source_mac) {
-    spec.source_mac = *source_mac;
-  } else {
-    ASSIGN_OR_RETURN(spec.source_mac, MacAddress::Parse(port.mac_address()));
-  }
-  spec.source_port = options.source_port;
-  spec.destination_port = options.destination_port;
-  if (options.ttl > 255) return Invalid("--ttl {} is not 0 to 255", options.ttl);
-  spec.ttl = static_cast<uint8_t>(options.ttl);
-  spec.payload = options.size;
-  return spec;
+// The layer whose MACs are those of the frame.
+Layer& Untagged(Layer& layer) {
+  return layer.kind == LayerKind::kVlan && !layer.inner.empty() ? Untagged(layer.inner.front()) : layer;
 }
 
 absl::StatusOr<v1::LocalPort> OnlyOne(const std::vector<const v1::LocalPort*>& found, const std::string& text) {
@@ -165,25 +219,22 @@ absl::StatusOr<v1::LocalPort> FindLocalPort(const v1::ListPortsReply& ports, con
                text);
 }
 
-absl::StatusOr<Probe> PlanProbe(const ProbeOptions& options, const v1::ListPortsReply& ports,
-                                const v1::ListRoutersReply& routers, const Resolver& resolve) {
+absl::StatusOr<Probe> PlanProbe(const std::string& port_text, std::string_view packet,
+                                const v1::ListPortsReply& ports, const v1::ListRoutersReply& routers,
+                                const Resolver& resolve) {
   Probe probe;
-  ASSIGN_OR_RETURN(const v1::LocalPort port, FindLocalPort(ports, options.port));
+  ASSIGN_OR_RETURN(const v1::LocalPort port, FindLocalPort(ports, port_text));
   probe.port_id = port.id();
-  if (!options.frame.empty()) {
-    ASSIGN_OR_RETURN(probe.frame, FrameFromHex(options.frame));
+  if (IsHexFrame(packet)) {
+    ASSIGN_OR_RETURN(probe.frame, ParsePacketText(packet));
     return probe;
   }
-  ASSIGN_OR_RETURN(PacketSpec spec, SpecOf(options, port));
-  ASSIGN_OR_RETURN(const auto destination_mac, OptionalMac("--dst-mac", options.destination_mac));
-  if (destination_mac) {
-    spec.destination_mac = *destination_mac;
-  } else {
-    ASSIGN_OR_RETURN(const NextHop next_hop, DestinationMac(spec, port, routers, resolve));
-    spec.destination_mac = next_hop.mac;
-    probe.text = next_hop.text;
-  }
-  ASSIGN_OR_RETURN(probe.frame, BuildFrame(spec));
+  auto layers = LayersOf(packet);
+  if (!layers.ok()) return Annotate(layers.status(), "packet");
+  ASSIGN_OR_RETURN(probe.text, Completion(Untagged(*layers), port, routers, resolve).Complete());
+  auto frame = EncodeLayers(*layers);
+  if (!frame.ok()) return Annotate(frame.status(), "packet");
+  probe.frame = *std::move(frame);
   return probe;
 }
 

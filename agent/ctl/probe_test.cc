@@ -6,14 +6,15 @@
 
 #include <map>
 
-#include "agent/ctl/packet_builder.h"
 #include "kasane/v1/agent.pb.h"
 #include "vswitch/base/status.h"
+#include "vswitch/packet/packet_text.h"
 
 namespace kasane::ctl {
 namespace {
 
 using ::testing::HasSubstr;
+using ::testing::Not;
 using ::testing::StartsWith;
 
 constexpr char kPorts[] = R"(
@@ -51,20 +52,22 @@ absl::StatusOr<v1::ResolveReply> Resolve(const v1::ResolveRequest& request) {
   return reply;
 }
 
-absl::StatusOr<Probe> Plan(const ProbeOptions& options) {
-  return PlanProbe(options, Parse<v1::ListPortsReply>(kPorts), Parse<v1::ListRoutersReply>(kRouters), Resolve);
+absl::StatusOr<Probe> Plan(const std::string& port, const std::string& packet) {
+  return PlanProbe(port, packet, Parse<v1::ListPortsReply>(kPorts), Parse<v1::ListRoutersReply>(kRouters),
+                   Resolve);
 }
 
-std::string Described(const ProbeOptions& options) {
-  const auto probe = Plan(options);
-  return probe.ok() ? DescribeFrame(probe->frame) : Message(probe.status());
+// The frame that is planned, as text, or what is wrong.
+std::string Planned(const std::string& port, const std::string& packet) {
+  const auto probe = Plan(port, packet);
+  return probe.ok() ? PacketText(probe->frame) : Message(probe.status());
 }
 
-ProbeOptions To(const std::string& port, const std::string& destination) {
-  ProbeOptions options;
-  options.port = port;
-  options.destination_ip = destination;
-  return options;
+// Nothing if the planned frame fits `match`.
+std::string Mismatch(const std::string& port, const std::string& packet, const std::string& match) {
+  const auto probe = Plan(port, packet);
+  if (!probe.ok()) return Message(probe.status());
+  return FieldMatch::Parse(match)->Mismatch(probe->frame).value_or("");
 }
 
 TEST(FindLocalPortTest, ByIdNameAndPrefix) {
@@ -83,71 +86,77 @@ TEST(FindLocalPortTest, ByIdNameAndPrefix) {
 
 TEST(PlanProbeTest, TheDestinationMacIsWhatTheVmWouldUse) {
   const std::pair<const char*, const char*> cases[] = {
-      {"10.0.0.7", "fa:16:3e:00:00:01 > fa:16:3e:00:00:07, 10.0.0.5 > 10.0.0.7 icmp echo request"},
-      {"192.0.2.1", "fa:16:3e:00:00:01 > fa:16:3e:aa:00:04, 10.0.0.5 > 192.0.2.1 icmp echo request"},
-      {"10.0.0.1", "fa:16:3e:00:00:01 > fa:16:3e:aa:00:04, 10.0.0.5 > 10.0.0.1 icmp echo request"},
-      {"2001:db8::7", "fa:16:3e:00:00:01 > fa:16:3e:00:00:07, 2001:db8::5 > 2001:db8::7 icmpv6 echo request"},
-      {"2001:db8:9::7",
-       "fa:16:3e:00:00:01 > fa:16:3e:aa:00:06, 2001:db8::5 > 2001:db8:9::7 icmpv6 echo request"},
-      {"fe80::7", "fa:16:3e:00:00:01 > fa:16:3e:00:00:07, "},
-      {"224.0.0.251", "fa:16:3e:00:00:01 > 01:00:5e:00:00:fb, "},
-      {"ff02::1", "fa:16:3e:00:00:01 > 33:33:00:00:00:01, "},
-      {"255.255.255.255", "fa:16:3e:00:00:01 > ff:ff:ff:ff:ff:ff, "},
+      {"10.0.0.7", "icmp(src=10.0.0.5, dst=10.0.0.7, eth_dst=fa:16:3e:00:00:07)"},
+      {"192.0.2.1", "icmp(src=10.0.0.5, dst=192.0.2.1, eth_dst=fa:16:3e:aa:00:04)"},
+      {"10.0.0.1", "icmp(src=10.0.0.5, dst=10.0.0.1, eth_dst=fa:16:3e:aa:00:04)"},
+      {"2001:db8::7", "icmp6(src=2001:db8::5, dst=2001:db8::7, eth_dst=fa:16:3e:00:00:07)"},
+      {"2001:db8:9::7", "icmp6(src=2001:db8::5, dst=2001:db8:9::7, eth_dst=fa:16:3e:aa:00:06)"},
+      {"fe80::7", "icmp6(src=fe80::f816:3eff:fe00:1, eth_dst=fa:16:3e:00:00:07)"},
+      {"224.0.0.251", "icmp(src=10.0.0.5, eth_dst=01:00:5e:00:00:fb)"},
+      {"ff02::1", "icmp6(src=fe80::f816:3eff:fe00:1, eth_dst=33:33:00:00:00:01)"},
+      {"255.255.255.255", "icmp(src=10.0.0.5, eth_dst=ff:ff:ff:ff:ff:ff)"},
   };
-  for (const auto& [destination, text] : cases)
-    EXPECT_THAT(Described(To("web", destination)), StartsWith(text));
+  for (const auto& [destination, match] : cases) {
+    EXPECT_EQ(Mismatch("web", destination, match), "") << destination;
+    EXPECT_EQ(Mismatch("web", destination, "eth(eth_src=fa:16:3e:00:00:01)"), "") << destination;
+  }
 }
 
 TEST(PlanProbeTest, WithoutARouterOnlyTheLinkIsReached) {
-  EXPECT_THAT(Described(To("aaaa2222", "10.0.0.7")), StartsWith("fa:16:3e:00:00:02 > fa:16:3e:00:00:17, "));
-  EXPECT_THAT(Described(To("aaaa2222", "192.0.2.1")),
+  EXPECT_EQ(Mismatch("aaaa2222", "10.0.0.7", "icmp(eth_src=fa:16:3e:00:00:02, eth_dst=fa:16:3e:00:00:17)"), "");
+  EXPECT_THAT(Planned("aaaa2222", "192.0.2.1"),
               HasSubstr("nothing on the port's network isolated has 192.0.2.1"));
 }
 
 TEST(PlanProbeTest, TheTextSaysWhereTheMacComesFrom) {
-  EXPECT_EQ(Plan(To("web", "10.0.0.7"))->text,
+  EXPECT_EQ(Plan("web", "10.0.0.7")->text,
             "port peer has 10.0.0.7 on the port's network, at fa:16:3e:00:00:07");
-  EXPECT_THAT(Plan(To("web", "192.0.2.1"))->text, HasSubstr("by way of router router, at fa:16:3e:aa:00:04"));
+  EXPECT_THAT(Plan("web", "192.0.2.1")->text, HasSubstr("by way of router router, at fa:16:3e:aa:00:04"));
 }
 
 TEST(PlanProbeTest, ArpAndNd) {
-  ProbeOptions options = To("web", "10.0.0.99");
-  options.protocol = "arp";
-  EXPECT_THAT(Described(options), HasSubstr("> ff:ff:ff:ff:ff:ff, arp who has 10.0.0.99 tell 10.0.0.5"));
-  options = To("web", "2001:db8::99");
-  options.protocol = "nd";
-  EXPECT_THAT(Described(options),
-              HasSubstr("> 33:33:ff:00:00:99, 2001:db8::5 > ff02::1:ff00:99 neighbour solicitation"));
+  EXPECT_EQ(Planned("web", "arp(tpa=10.0.0.99)"),
+            "arp(op=request, eth_src=fa:16:3e:00:00:01, eth_dst=ff:ff:ff:ff:ff:ff, sha=fa:16:3e:00:00:01, "
+            "spa=10.0.0.5, tha=00:00:00:00:00:00, tpa=10.0.0.99)");
+  EXPECT_EQ(Mismatch("web", "arp(op=reply, tpa=10.0.0.7)",
+                     "arp(eth_dst=fa:16:3e:00:00:07, tha=fa:16:3e:00:00:07, spa=10.0.0.5)"),
+            "");
+  EXPECT_EQ(
+      Mismatch("web", "ns(target=2001:db8::99)",
+               "ns(src=2001:db8::5, dst=ff02::1:ff00:99, eth_dst=33:33:ff:00:00:99, sll=fa:16:3e:00:00:01)"),
+      "");
+  EXPECT_THAT(Planned("web", "ns(src=::, target=2001:db8::99)"), Not(HasSubstr("sll")));
+  EXPECT_EQ(Mismatch("web", "na(target=2001:db8::5)",
+                     "na(src=2001:db8::5, dst=ff02::1, flags=O, tll=fa:16:3e:00:00:01)"),
+            "");
+  EXPECT_EQ(Mismatch("web", "rs()", "rs(src=fe80::f816:3eff:fe00:1, dst=ff02::2)"), "");
 }
 
 TEST(PlanProbeTest, WhatIsGivenIsTaken) {
-  ProbeOptions options = To("web", "10.0.0.99");
-  options.destination_mac = "fa:16:3e:00:00:44";
-  options.source_mac = "fa:16:3e:00:00:55";
-  options.source_ip = "10.0.0.200";
-  options.protocol = "tcp";
-  options.destination_port = 443;
-  options.ttl = 1;
-  EXPECT_THAT(
-      Described(options),
-      StartsWith("fa:16:3e:00:00:55 > fa:16:3e:00:00:44, 10.0.0.200 > 10.0.0.99 tcp 40000 > 443, ttl 1"));
-  options.frame = "ffffffffffff fa163e000001 88b5";
-  EXPECT_EQ(Plan(options)->frame.size(), 14U);
-  EXPECT_EQ(Plan(options)->port_id, "aaaa1111");
+  const std::string given =
+      "tcp(eth_dst=fa:16:3e:00:00:44, eth_src=fa:16:3e:00:00:55, src=10.0.0.200, "
+      "dst=10.0.0.99, dport=443, ttl=1)";
+  EXPECT_EQ(Mismatch("web", given, given), "");
+  EXPECT_EQ(Mismatch("web", "icmp(dst=10.0.0.7, size=3)", "icmp(size=3)"), "");
+  EXPECT_EQ(Mismatch("web", "icmp(dst=10.0.0.7)", "icmp(size=56)"), "");
+  EXPECT_EQ(Mismatch("web", "vlan(id=7, icmp(dst=10.0.0.7))",
+                     "vlan(id=7, icmp(src=10.0.0.5, eth_dst=fa:16:3e:00:00:07))"),
+            "");
+  EXPECT_EQ(Plan("web", "hex:ffffffffffff fa163e000001 88b5")->frame.size(), 14U);
+  EXPECT_EQ(Plan("web", "hex:ffffffffffff fa163e000001 88b5")->port_id, "aaaa1111");
 }
 
 TEST(PlanProbeTest, Faults) {
-  EXPECT_THAT(Described(To("web", "")), HasSubstr("--dst-ip is missing"));
-  EXPECT_THAT(Described(To("web", "10.0.0")), HasSubstr("--dst-ip: '10.0.0' is not"));
-  EXPECT_THAT(Described(To("aaaa2222", "2001:db8::7")),
-              HasSubstr("has no IPv6 address to send from; give one with --src-ip"));
-  ProbeOptions options = To("web", "10.0.0.7");
-  options.destination_mac = "x";
-  EXPECT_THAT(Described(options), HasSubstr("--dst-mac: 'x' is not a MAC"));
+  EXPECT_EQ(Planned("web", "icmp()"), "packet: column 1: icmp: dst is missing");
+  EXPECT_THAT(Planned("web", "icmp(dst=10.0.0)"), StartsWith("packet: column 10: dst: "));
+  EXPECT_THAT(Planned("web", "10.0.0"), StartsWith("packet: column 1: 10 is no layer"));
+  EXPECT_EQ(Planned("web", "eth(type=0x88b5)"), "packet: column 1: eth: eth_dst is missing");
+  EXPECT_THAT(Planned("aaaa2222", "2001:db8::7"),
+              HasSubstr("has no IPv6 address to send from; src= gives one"));
 }
 
 TEST(PlanProbeTest, AnAgentsFailureIsPassedOn) {
-  const auto probe = PlanProbe(To("web", "10.0.0.7"), Parse<v1::ListPortsReply>(kPorts), {},
+  const auto probe = PlanProbe("web", "10.0.0.7", Parse<v1::ListPortsReply>(kPorts), {},
                                [](const v1::ResolveRequest&) -> absl::StatusOr<v1::ResolveReply> {
                                  return Error(absl::StatusCode::kUnavailable, "gone");
                                });

@@ -162,18 +162,25 @@ TEST(AgentTablesTest, RoutersWithRoutes) {
 }
 
 TEST(AgentTablesTest, TraceVerdicts) {
-  const auto reply = Parse<v1::TraceReply>(R"(
-      steps { stage: "input" owner_kind: "port" owner_id: "p1" owner_name: "web" text: "from web" }
-      steps { stage: "l2" owner_kind: "network" owner_id: "n1" text: "flooded" }
-      verdicts { delivered: true port_id: "p2" port_name: "db" }
-      verdicts { delivered: true remote_host: "hv2" remote_address: "192.0.2.2" vni: 505 }
-      verdicts { drop_reason: "no_route" })");
-  EXPECT_EQ(TraceText(reply), R"( 1. input        port web                 from web
+  const auto reply = Parse<v1::TraceReply>(R"text(
+      steps { stage: "input" owner_kind: "port" owner_id: "p1" owner_name: "web" text: "from web" host: "hv1" }
+      steps { stage: "l2" owner_kind: "network" owner_id: "n1" text: "flooded" host: "hv1" }
+      steps { stage: "tunnel" owner_kind: "network" owner_id: "n1" text: "VNI 505" host: "hv2" }
+      verdicts { delivered: true port_id: "p2" port_name: "db" host: "hv2" packet: "icmp(ttl=63)" }
+      verdicts { delivered: true remote_host: "hv3" remote_address: "192.0.2.3" vni: 505 host: "hv1" }
+      verdicts { drop_reason: "no_route" host: "hv2" }
+      notes: "not followed to host hv3: gone")text");
+  EXPECT_EQ(TraceText(reply), R"text(on host hv1:
+ 1. input        port web                 from web
  2. l2           network n1               flooded
-=> delivered to local port db (p2)
-=> through the tunnel to host hv2 at 192.0.2.2, VNI 505
-=> dropped: no_route (the router has no route to the destination)
-)");
+on host hv2:
+ 3. tunnel       network n1               VNI 505
+=> delivered to port db (p2) on host hv2
+   icmp(ttl=63)
+=> through the tunnel to host hv3 at 192.0.2.3, VNI 505; not followed further
+=> dropped on host hv2: no_route (the router has no route to the destination)
+note: not followed to host hv3: gone
+)text");
   EXPECT_EQ(TraceText({}), "=> delivered to nobody\n");
 }
 

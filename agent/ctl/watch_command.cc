@@ -1,6 +1,5 @@
 // kasanectl watch
 #include <fmt/format.h>
-#include <CLI/CLI.hpp>
 
 #include <cstdio>
 #include <nlohmann/json.hpp>
@@ -55,13 +54,13 @@ int RunWatch(const std::vector<std::string>& kinds, const Globals& globals) {
 
 }  // namespace
 
-void AddWatch(CLI::App& app, Action& action) {
+void AddWatch(cli::Command& app, Action& action) {
   auto kinds = std::make_shared<std::vector<std::string>>();
-  CLI::App* command =
-      app.add_subcommand("watch", "Follow the controller's resources as they change, until interrupted");
-  command->add_option("KIND", *kinds, "ports, networks, ...; all if none");
-  command->footer("Example:\n  kasanectl watch ports");
-  command->callback(
+  cli::Command command =
+      app.AddCommand("watch", "Follow the controller's resources as they change, until interrupted");
+  command.AddOption("KIND", *kinds, "ports, networks, ...; all if none");
+  command.Footer("Example:\n  kasanectl watch ports");
+  command.OnParsed(
       [&action, kinds] { action = [kinds](const Globals& globals) { return RunWatch(*kinds, globals); }; });
 }
 

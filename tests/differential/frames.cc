@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "vswitch/packet/checksum.h"
+
 namespace kasane::frames {
 namespace {
 
@@ -22,13 +24,6 @@ void Put16(Bytes& out, size_t at, uint16_t value) {
   out[at + 1] = static_cast<uint8_t>(value);
 }
 
-// One's complement sum (RFC 1071), not yet inverted.
-uint32_t Sum(std::span<const uint8_t> bytes, uint32_t sum = 0) {
-  for (size_t i = 0; i < bytes.size(); ++i) sum += static_cast<uint32_t>(i % 2 == 0 ? bytes[i] << 8 : bytes[i]);
-  while (sum > 0xffff) sum = (sum & 0xffff) + (sum >> 16);
-  return sum;
-}
-
 size_t ChecksumOffset(uint8_t protocol) { return protocol == kTcp ? 16 : protocol == kUdp ? 6 : 2; }
 
 void SetTransportChecksum(const Ip& ip, uint8_t protocol, Bytes& payload) {
@@ -37,11 +32,11 @@ void SetTransportChecksum(const Ip& ip, uint8_t protocol, Bytes& payload) {
   Put16(payload, at, 0);
   uint32_t sum = 0;
   if (protocol != kIcmp) {
-    sum = Sum(ip.src.bytes());
-    sum = Sum(ip.dst.bytes(), sum);
+    sum = OnesComplementSum(ip.src.bytes());
+    sum = OnesComplementSum(ip.dst.bytes(), sum);
     sum += static_cast<uint32_t>(payload.size()) + protocol;
   }
-  auto checksum = static_cast<uint16_t>(~Sum(payload, sum));
+  auto checksum = static_cast<uint16_t>(~OnesComplementSum(payload, sum));
   if (protocol == kUdp && checksum == 0) checksum = 0xffff;
   Put16(payload, at, checksum);
 }
@@ -89,7 +84,7 @@ Bytes Packet(const Ethernet& eth, const Ip& ip, uint8_t protocol, Bytes payload)
     Append(packet, Bytes{0, 1, 0, 0, ip.ttl, protocol, 0, 0});
     Append(packet, ip.src.bytes());
     Append(packet, ip.dst.bytes());
-    Put16(packet, 10, static_cast<uint16_t>(~Sum(packet)));
+    Put16(packet, 10, static_cast<uint16_t>(~OnesComplementSum(packet)));
   } else {
     packet = {0x60, 0, 0, 0};
     Append16(packet, payload.size());
@@ -132,6 +127,36 @@ Bytes Solicitation(const Ethernet& eth, const Ip& ip, const IpAddress& target, c
 
 Bytes Advertisement(const Ethernet& eth, const Ip& ip, const IpAddress& target, const MacAddress* tll) {
   return NeighbourMessage(eth, ip, 136, target, 2, tll);
+}
+
+std::vector<Bytes> Fragments(const Bytes& frame, size_t bytes_each) {
+  constexpr size_t kEthernet = 14;
+  const bool v4 = frame[12] == 0x08;
+  const size_t header = kEthernet + (v4 ? 20 : 40);
+  const uint8_t protocol = frame[v4 ? 23 : 20];
+  std::vector<Bytes> fragments;
+  for (size_t at = header; at < frame.size(); at += bytes_each) {
+    const size_t end = std::min(at + bytes_each, frame.size());
+    const auto offset = static_cast<uint16_t>(at - header);
+    const bool more = end < frame.size();
+    Bytes out(frame.begin(), frame.begin() + static_cast<std::ptrdiff_t>(header));
+    if (v4) {
+      Put16(out, 16, static_cast<uint16_t>(20 + end - at));
+      Put16(out, 20, static_cast<uint16_t>((more ? 0x2000 : 0) | offset / 8));
+      Put16(out, 24, 0);
+      Put16(out, 24, static_cast<uint16_t>(~Sum(std::span(out).subspan(kEthernet))));
+    } else {
+      Put16(out, 18, static_cast<uint16_t>(8 + end - at));
+      out[20] = 44;
+      Append(out, Bytes{protocol, 0});
+      Append16(out, static_cast<size_t>(offset | (more ? 1 : 0)));
+      Append(out, Bytes{0, 0, 0, 7});
+    }
+    out.insert(out.end(), frame.begin() + static_cast<std::ptrdiff_t>(at),
+               frame.begin() + static_cast<std::ptrdiff_t>(end));
+    fragments.push_back(std::move(out));
+  }
+  return fragments;
 }
 
 Bytes Vxlan(const Ethernet& eth, const Ip& outer, uint32_t vni, std::span<const uint8_t> inner) {

@@ -29,9 +29,10 @@ struct Stimulus {
   IpAddress outer_source;
   uint32_t vni = 0;
   frames::Bytes frame;
+  std::string_view mutation = "none";  // What was made wrong of the frame; see mutate.h.
 };
 
-// Mostly frames that get somewhere, some that are subtly wrong.
+// Mostly frames that get somewhere, some that are subtly wrong, and some malformed.
 Stimulus RandomStimulus(const HostView& view, Random& random);
 
 }  // namespace kasane::differential

@@ -85,38 +85,25 @@ std::string AgentConfigText(const Layout& layout, const Hypervisor& host) {
       "  type: ovs\n"
       "  ovs_run_dir: {}\n"
       "  bridge: br-int\n"
-      "  datapath_type: netdev\n"
+      "  datapath_type: {}\n"
       "log:\n"
       "  level: info\n"
       "  format: text\n",
       host.node, ControllerEndpoint(), host.vtep.address(), layout.AgentSocket(host.node),
-      layout.HostDir(host.node) + "/state", layout.OvsDir(host.node));
+      layout.HostDir(host.node) + "/state", layout.OvsDir(host.node), host.datapath_type);
 }
 
 std::vector<std::string> PlugArguments(const LabPlan& plan, const Hypervisor& host) {
-  std::vector<std::string> arguments = {"--",
-                                        "add-br",
-                                        "br-phy",
-                                        "--",
-                                        "set",
-                                        "bridge",
-                                        "br-phy",
-                                        "datapath_type=netdev",
-                                        fmt::format("other_config:hwaddr=\"{}\"", host.vtep_mac),
-                                        "--",
-                                        "add-port",
-                                        "br-phy",
-                                        "eth0",
-                                        "--",
-                                        "--may-exist",
-                                        "add-br",
-                                        "br-int",
-                                        "--",
-                                        "set",
-                                        "bridge",
-                                        "br-int",
-                                        "datapath_type=netdev",
-                                        "fail_mode=secure"};
+  std::vector<std::string> arguments;
+  const auto add = [&](std::initializer_list<std::string> more) {
+    arguments.insert(arguments.end(), more.begin(), more.end());
+  };
+  if (host.datapath_type == "netdev") {
+    add({"--", "add-br", "br-phy", "--", "set", "bridge", "br-phy", "datapath_type=netdev",
+         fmt::format("other_config:hwaddr=\"{}\"", host.vtep_mac), "--", "add-port", "br-phy", "eth0"});
+  }
+  add({"--", "--may-exist", "add-br", "br-int", "--", "set", "bridge", "br-int",
+       "datapath_type=" + host.datapath_type, "fail_mode=secure"});
   for (const Vm& vm : plan.vms) {
     if (plan.hosts[vm.host].node != host.node) continue;
     for (std::string& argument : PlugVmArguments(vm)) arguments.push_back(std::move(argument));

@@ -15,7 +15,7 @@ namespace kasane::lab {
 std::string AgentConfigText(const Layout& layout, const Hypervisor& host);
 
 // Arguments of ovs-vsctl that make br-phy, as an operator does on a host without the kernel's Open
-// vSwitch, and plug the VMs into br-int, as Nova's os-vif does.
+// vSwitch (not with datapath_type "system"), and plug the VMs into br-int, as Nova's os-vif does.
 std::vector<std::string> PlugArguments(const LabPlan& plan, const Hypervisor& host);
 
 // The part of it for one VM, on the host that it is on.

@@ -91,8 +91,9 @@ std::string HypervisorBatch(const LabPlan& plan, const Hypervisor& host) {
 
 std::string VtepBatch(const Hypervisor& host) {
   std::string batch;
-  Line(batch, "addr add {} dev br-phy", host.vtep);
-  Line(batch, "link set br-phy up");
+  const std::string_view owner = host.datapath_type == "netdev" ? "br-phy" : "eth0";
+  Line(batch, "addr add {} dev {}", host.vtep, owner);
+  Line(batch, "link set {} up", owner);
   return batch;
 }
 

@@ -24,7 +24,7 @@ std::string LinkBatch(const Layout& layout, const LabPlan& plan);
 // Run in the namespace that they are for.
 std::string FabricBatch(const LabPlan& plan);
 std::string HypervisorBatch(const LabPlan& plan, const Hypervisor& host);
-// Once br-phy is there.
+// Once br-phy is there, which the userspace datapath needs; with the kernel's the NIC has the address.
 std::string VtepBatch(const Hypervisor& host);
 std::string VmBatch(const Vm& vm);
 

@@ -1,15 +1,17 @@
 // kasane-lab: virtual hypervisors and VMs on one machine, with real agents and a real controller.
 #include <unistd.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
+#include <sstream>
 #include <string>
 #include <vector>
 
+#include "agent/cli/arguments.h"
 #include "tests/lab/agent_control.h"
 #include "tests/lab/case/run_command.h"
+#include "tests/lab/case/trace_check.h"
 #include "tests/lab/down.h"
 #include "tests/lab/exec.h"
 #include "tests/lab/expectation.h"
@@ -47,6 +49,8 @@ struct Options {
   int ready_fd = -1;
   std::string lab_dir;
   RunOptions run;
+  std::string run_datapaths = "sim";
+  TraceCheckOptions trace_check;
   std::string case_file;
   std::string case_lab;
 };
@@ -115,54 +119,76 @@ int RunExec(const Options& options) {
   return Fail(Exec(options.lab, options.exec.front(), command), kCannotRun);
 }
 
-void AddUp(CLI::App& app, Options& options) {
-  CLI::App* up = app.add_subcommand("up", "Bring a topology up and leave it running");
-  up->add_option("TOPOLOGY", options.up.topology,
-                 "Resource file: every port with device_owner compute:* becomes a VM")
-      ->required();
-  up->add_flag("!--no-wait", options.up.wait, "Do not wait until every port is ACTIVE");
+void AddUp(cli::Command& app, Options& options) {
+  cli::Command up = app.AddCommand("up", "Bring a topology up and leave it running");
+  up.AddOption("TOPOLOGY", options.up.topology,
+               "Resource file: every port with device_owner compute:* becomes a VM")
+      .Required();
+  up.AddOption("--datapath-type", options.up.datapath_type,
+               "netdev: Open vSwitch's userspace datapath; system: the kernel's")
+      .OneOf({"netdev", "system"})
+      .ShowDefault();
+  up.AddFlag("!--no-wait", options.up.wait, "Do not wait until every port is ACTIVE");
 }
 
-void AddMatrix(CLI::App& app, Options& options) {
-  CLI::App* matrix = app.add_subcommand("matrix", "Try who reaches whom and compare with an expectation");
-  matrix->add_option("--expect", options.expect, "Expectation file")->required();
-  matrix->add_option("-o,--output", options.output, "table or json")->check(CLI::IsMember({"table", "json"}));
+void AddMatrix(cli::Command& app, Options& options) {
+  cli::Command matrix = app.AddCommand("matrix", "Try who reaches whom and compare with an expectation");
+  matrix.AddOption("--expect", options.expect, "Expectation file").Required();
+  matrix.AddOption("-o,--output", options.output, "table or json").OneOf({"table", "json"});
 }
 
-void AddStream(CLI::App& app, Options& options) {
-  CLI::App* stream =
-      app.add_subcommand("stream", "Send probes from a VM until interrupted; exit 1 if one is lost");
-  stream->add_option("FROM", options.stream.from, "VM that sends")->required();
-  stream->add_option("ADDRESS", options.stream_to, "Address of a VM, which answers")->required();
-  stream->add_option("--rate", options.stream.rate, "Packets per second")->capture_default_str();
+void AddStream(cli::Command& app, Options& options) {
+  cli::Command stream =
+      app.AddCommand("stream", "Send probes from a VM until interrupted; exit 1 if one is lost");
+  stream.AddOption("FROM", options.stream.from, "VM that sends").Required();
+  stream.AddOption("ADDRESS", options.stream_to, "Address of a VM, which answers").Required();
+  stream.AddOption("--rate", options.stream.rate, "Packets per second").ShowDefault();
 }
 
-void AddRestartAgent(CLI::App& app, Options& options) {
-  CLI::App* restart = app.add_subcommand("restart-agent", "End a hypervisor's agent and start it again");
-  restart->add_option("HOST", options.restart_host)->required();
-  restart->add_flag("--kill", options.restart_kill, "By SIGKILL instead of SIGTERM");
+void AddRestartAgent(cli::Command& app, Options& options) {
+  cli::Command restart = app.AddCommand("restart-agent", "End a hypervisor's agent and start it again");
+  restart.AddOption("HOST", options.restart_host).Required();
+  restart.AddFlag("--kill", options.restart_kill, "By SIGKILL instead of SIGTERM");
 }
 
-void AddResponder(CLI::App& app, Options& options) {
-  CLI::App* responder = app.add_subcommand("responder", "Answer probes; run in each VM")->group("");
-  responder->add_option("NAME", options.responder_name)->required();
-  responder->add_option("--ready-fd", options.ready_fd);
-  responder->add_option("--lab-dir", options.lab_dir, "Whose it is: read by `down` in its command line");
+void AddResponder(cli::Command& app, Options& options) {
+  cli::Command responder = app.AddCommand("responder", "Answer probes; run in each VM");
+  responder.Hide();
+  responder.AddOption("NAME", options.responder_name).Required();
+  responder.AddOption("--ready-fd", options.ready_fd);
+  responder.AddOption("--lab-dir", options.lab_dir, "Whose it is: read by `down` in its command line");
 }
 
-void AddRun(CLI::App& app, Options& options) {
-  CLI::App* run = app.add_subcommand("run", "Run cases; exit 1 if one fails (docs/cases.md)");
-  run->add_option("CASE", options.run.files, "Case files")->required();
-  run->add_option("--datapath", options.run.datapaths, "Where to run them: sim, ovs")
-      ->delimiter(',')
-      ->allow_extra_args(false)
-      ->check(CLI::IsMember({"sim", "ovs"}))
-      ->capture_default_str();
-  run->add_option("--jobs", options.run.jobs, "So many at a time; by default one per processor");
-  run->add_option("-o,--output", options.output, "table or json")->check(CLI::IsMember({"table", "json"}));
-  CLI::App* one = app.add_subcommand("run-case", "Run one case in a lab of its own; used by run")->group("");
-  one->add_option("CASE", options.case_file)->required();
-  one->add_option("--lab", options.case_lab)->required();
+void AddTraceCheck(cli::Command& app, Options& options) {
+  cli::Command check = app.AddCommand(
+      "trace-check", "Bring a lab up and compare what kasanectl trace says of random packets with the wire");
+  check.AddOption("TOPOLOGY", options.trace_check.topology, "Resource file").Required();
+  check.AddOption("--packets", options.trace_check.packets, "So many").ShowDefault();
+  check.AddOption("--seed", options.trace_check.seed, "Of the random packets").ShowDefault();
+}
+
+void AddRun(cli::Command& app, Options& options) {
+  cli::Command run = app.AddCommand("run", "Run cases; exit 1 if one fails (docs/cases.md)");
+  run.AddOption("CASE", options.run.files, "Case files").Required();
+  run.AddOption("--datapath", options.run_datapaths, "Where to run them: sim, ovs, or both with a comma between")
+      .ShowDefault();
+  run.AddOption("--jobs", options.run.jobs, "So many at a time; by default one per processor");
+  run.AddOption("-o,--output", options.output, "table or json").OneOf({"table", "json"});
+  cli::Command one = app.AddCommand("run-case", "Run one case in a lab of its own; used by run");
+  one.Hide();
+  one.AddOption("CASE", options.case_file).Required();
+  one.AddOption("--lab", options.case_lab).Required();
+}
+
+// Fills options.run.datapaths.
+absl::Status ReadDatapaths(Options& options) {
+  options.run.datapaths.clear();
+  std::stringstream words(options.run_datapaths);
+  for (std::string word; std::getline(words, word, ',');) {
+    if (word != "sim" && word != "ovs") return Invalid("--datapath: \"{}\" is not sim or ovs", word);
+    options.run.datapaths.push_back(word);
+  }
+  return options.run.datapaths.empty() ? Invalid("--datapath: name sim, ovs, or both") : absl::OkStatus();
 }
 
 bool NeedsRoot(const std::string& command, const Options& options) {
@@ -175,8 +201,12 @@ int RunCasesCommand(Options& options) {
   return RunCases(options.run);
 }
 
-int Dispatch(const CLI::App& app, Options& options) {
-  const std::string command = app.get_subcommands().front()->get_name();
+int Dispatch(const cli::CommandLine& app, Options& options) {
+  const std::string command = app.GivenCommand();
+  if (command == "run") {
+    const absl::Status read = ReadDatapaths(options);
+    if (!read.ok()) return Fail(read, 2);
+  }
   if (command == "responder") return Fail(RunResponder(options.responder_name, options.ready_fd));
   const absl::Status named = CheckLabName(options.lab);
   if (!named.ok()) return Fail(named);
@@ -189,6 +219,10 @@ int Dispatch(const CLI::App& app, Options& options) {
     return status.ok() ? 0 : Fail(status);
   }
   if (command == "down") return RunDown(options);
+  if (command == "trace-check") {
+    options.trace_check.lab = options.lab;
+    return RunTraceCheck(options.trace_check);
+  }
   if (command == "run") return RunCasesCommand(options);
   if (command == "run-case") return RunCaseInLab(options.case_file, options.case_lab);
   if (command == "status") return RunStatus(options);
@@ -200,25 +234,29 @@ int Dispatch(const CLI::App& app, Options& options) {
 
 int Main(int argc, char** argv) {
   Options options;
-  CLI::App app("Virtual hypervisors and VMs on one machine, with real agents and a real controller.",
-               "kasane-lab");
-  app.require_subcommand(1);
-  app.add_option("--name", options.lab, "The lab's name, so that several can be up")->capture_default_str();
+  cli::CommandLine app("Virtual hypervisors and VMs on one machine, with real agents and a real controller.",
+                       "kasane-lab");
+  app.RequireCommand();
+  app.AddOption("--name", options.lab, "The lab's name, so that several can be up").ShowDefault();
   AddUp(app, options);
-  CLI::App* down = app.add_subcommand("down", "Remove a lab, also one that crashed");
-  down->add_flag("--all", options.down_all, "Every lab on this machine");
-  app.add_subcommand("status", "How the lab's daemons and ports are");
-  CLI::App* exec =
-      app.add_subcommand("exec", "Run a command in a VM, on a hypervisor, or where the controller is");
-  exec->prefix_command();
+  cli::Command down = app.AddCommand("down", "Remove a lab, also one that crashed");
+  down.AddFlag("--all", options.down_all, "Every lab on this machine");
+  app.AddCommand("status", "How the lab's daemons and ports are");
+  cli::Command exec =
+      app.AddCommand("exec", "Run a command in a VM, on a hypervisor, or where the controller is");
+  exec.TakeRest();
   AddMatrix(app, options);
   AddStream(app, options);
   AddRestartAgent(app, options);
   AddResponder(app, options);
   AddRun(app, options);
-  CLI11_PARSE(app, argc, argv);
-  options.exec = exec->remaining();
-  if (exec->parsed() && options.exec.size() < 2) {
+  AddTraceCheck(app, options);
+  if (const auto ending = app.Parse(argc, argv)) {
+    ending->Print();
+    return ending->code;
+  }
+  options.exec = exec.Rest();
+  if (exec.IsGiven() && options.exec.size() < 2) {
     return Fail(Invalid("exec needs a node and a command: kasane-lab exec NODE CMD..."));
   }
   return Dispatch(app, options);

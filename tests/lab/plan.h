@@ -53,6 +53,8 @@ struct Hypervisor {
   IpPrefix vtep;
   MacAddress vtep_mac;
   IpPrefix management;
+  // Of its Open vSwitch: "netdev", the userspace datapath, or "system", the kernel's.
+  std::string datapath_type = "netdev";
 
   bool operator==(const Hypervisor&) const = default;
 };

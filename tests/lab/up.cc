@@ -126,8 +126,9 @@ absl::Status Up(const UpOptions& options) {
   const auto start = std::chrono::steady_clock::now();
   ASSIGN_OR_RETURN(const Programs programs, FindPrograms());
   ASSIGN_OR_RETURN(const Topology topology, LoadTopology(options.topology));
-  const auto planned = MakePlan(topology.state);
+  auto planned = MakePlan(topology.state);
   if (!planned.ok()) return Annotate(planned.status(), options.topology);
+  for (Hypervisor& host : planned->hosts) host.datapath_type = options.datapath_type;
   const LabPlan& plan = *planned;
   ASSIGN_OR_RETURN(LabLock lock, LabLock::Take(layout));
   if (Exists(options.lab)) {

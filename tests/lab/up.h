@@ -18,8 +18,9 @@ namespace kasane::lab {
 
 struct UpOptions {
   std::string lab;
-  std::string topology;  // A resource file.
-  bool wait = true;      // Until every VM's port is ACTIVE.
+  std::string topology;                  // A resource file.
+  bool wait = true;                      // Until every VM's port is ACTIVE.
+  std::string datapath_type = "netdev";  // Of every hypervisor; see Hypervisor::datapath_type.
 };
 
 // Leaves the lab running. Progress goes to standard error. On an error before the controller accepted the

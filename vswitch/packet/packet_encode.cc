@@ -111,8 +111,8 @@ absl::StatusOr<Addresses> AddressesOf(const Layer& layer) {
   auto dst = IpOf(layer, "dst");
   if (!src && layer.kind == LayerKind::kNa) src = IpOf(layer, "target");
   if (!dst) dst = ImpliedDestination(layer);
-  if (!src) return Missing(layer, "src");
   if (!dst) return Missing(layer, "dst");
+  if (!src) return Missing(layer, "src");
   if (src->family() != dst->family()) {
     return Fault(layer, layer.Has("dst") ? "dst" : "src",
                  fmt::format("source {} and destination {} differ in family", *src, *dst));

@@ -6,21 +6,34 @@ namespace kasane::sim {
 
 CloudResult Cloud::FromPort(const HostId& host, const PortId& port, const Frame& frame) const {
   CloudResult out;
-  Follow(host, sim::FromPort(views_.at(host), port, frame), out);
+  Follow(host, sim::FromPort(views_.at(host), port, frame, LearnedOn(host)), out);
   return out;
 }
 
 CloudResult Cloud::FromTunnel(const HostId& host, const IpAddress& outer_source, uint32_t vni,
                               const Frame& frame) const {
   CloudResult out;
-  Follow(host, sim::FromTunnel(views_.at(host), outer_source, vni, frame), out);
+  Follow(host, sim::FromTunnel(views_.at(host), outer_source, vni, frame, LearnedOn(host)), out);
   return out;
+}
+
+void Cloud::Remember(const CloudResult& result) {
+  for (const auto& [host, fact] : result.learned) learned_[host].insert_or_assign(fact.first, fact.second);
+}
+
+const LearnedMacs& Cloud::LearnedOn(const HostId& host) const {
+  static const LearnedMacs kNothing;
+  const auto found = learned_.find(host);
+  return found == learned_.end() ? kNothing : found->second;
 }
 
 // What came through a tunnel never goes into one, so this ends after one more host.
 void Cloud::Follow(const HostId& host, Result result, CloudResult& out) const {
   for (Step& step : result.steps) out.steps.push_back({host, std::move(step)});
   if (result.drop) out.drops.push_back({host, *result.drop});
+  for (const DropReason reason : result.answer_drops) out.drops.push_back({host, reason});
+  if (result.learned) out.learned.emplace_back(host, *result.learned);
+  for (const Announcement& announcement : result.announcements) out.announcements.push_back(announcement);
   for (Delivery& delivery : result.deliveries) {
     if (delivery.port) {
       out.deliveries.push_back({host, *delivery.port, std::move(delivery.frame)});
@@ -31,7 +44,10 @@ void Cloud::Follow(const HostId& host, Result result, CloudResult& out) const {
     const TunnelAddresses& own = views_.at(host).tunnel_addresses;
     const auto& source = delivery.vtep->is_v4() ? own.v4 : own.v6;
     if (!source) continue;
-    Follow(next->first, sim::FromTunnel(next->second, *source, delivery.vni->value(), delivery.frame), out);
+    Follow(
+        next->first,
+        sim::FromTunnel(next->second, *source, delivery.vni->value(), delivery.frame, LearnedOn(next->first)),
+        out);
   }
 }
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <map>
+#include <utility>
 #include <vector>
 
 #include "vswitch/sim/sim.h"
@@ -33,13 +34,20 @@ struct CloudResult {
   std::vector<CloudDelivery> deliveries;
   std::vector<CloudDrop> drops;
   std::vector<CloudStep> steps;
+  // What the frame teaches, for the frames after it: MACs by host, and who speaks for an address now.
+  std::vector<std::pair<HostId, LearnedMacs::value_type>> learned;
+  std::vector<Announcement> announcements;
 };
 
 class Cloud {
  public:
-  explicit Cloud(std::map<HostId, HostView> views) : views_(std::move(views)) {}
+  using Learned = std::map<HostId, LearnedMacs>;
+
+  explicit Cloud(std::map<HostId, HostView> views, Learned learned = {})
+      : views_(std::move(views)), learned_(std::move(learned)) {}
 
   const std::map<HostId, HostView>& views() const { return views_; }
+  const Learned& learned() const { return learned_; }
 
   // `frame` is sent by the VM at `port`. On a host that does not have the port it drops as unknown_port.
   CloudResult FromPort(const HostId& host, const PortId& port, const Frame& frame) const;
@@ -48,10 +56,16 @@ class Cloud {
   CloudResult FromTunnel(const HostId& host, const IpAddress& outer_source, uint32_t vni,
                          const Frame& frame) const;
 
+  // Keeps what a frame taught, as a switch does that really forwarded it. Announcements are for whoever builds
+  // the views.
+  void Remember(const CloudResult& result);
+
  private:
+  const LearnedMacs& LearnedOn(const HostId& host) const;
   void Follow(const HostId& host, Result result, CloudResult& out) const;
 
   std::map<HostId, HostView> views_;
+  Learned learned_;
 };
 
 }  // namespace kasane::sim

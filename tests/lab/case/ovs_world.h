@@ -68,6 +68,7 @@ class OvsWorld final : public CaseWorld {
   absl::StatusOr<Drops> ReadDrops();
   absl::Status Inject(const Injection& injection);
   absl::StatusOr<FrameBytes> TunnelPacket(const Injection& injection) const;
+  absl::Status PassSlowPath(const Vm& vm, std::vector<CapturedFrame>& captured);
   absl::Status AwaitFrames(size_t expected, std::vector<CapturedFrame>& captured);
   absl::Status AwaitSilence(VmProbe& probe, ProbeOutcome& outcome, std::vector<CapturedFrame>& captured);
   std::set<std::string> WhoAnswered(const VmProbe& probe, const std::vector<CapturedFrame>& captured) const;

@@ -47,14 +47,19 @@ absl::Status SimWorld::Start() {
 }
 
 void SimWorld::Rebuild() {
-  const NetworkState state = resources_.StateWithHosts();
+  NetworkState state = resources_.StateWithHosts();
+  // A claim goes with its port, as in the controller.
+  std::erase_if(claims_, [&](const auto& entry) { return !state.ports.contains(entry.second.port); });
+  for (const auto& [id, claim] : claims_) {
+    state.address_claims.emplace(id, std::make_shared<model::AddressClaim>(claim));
+  }
   std::map<HostId, HostView> views;
   for (const Hypervisor& host : resources_.plan().hosts) {
     TunnelAddresses own;
     (host.vtep.address().is_v4() ? own.v4 : own.v6) = host.vtep.address();
     views.emplace(HostId(host.node), BuildHostView(state, HostId(host.node), own));
   }
-  cloud_.emplace(std::move(views));
+  cloud_.emplace(std::move(views), cloud_ ? cloud_->learned() : sim::Cloud::Learned());
   for (const Vm& vm : resources_.plan().vms) {
     auto [stack, is_new] = vms_.try_emplace(vm.node, vm);
     stack->second.Reconfigure(vm);
@@ -86,8 +91,24 @@ absl::StatusOr<SimVm*> SimWorld::Stack(const std::string& vm) {
   return &found->second;
 }
 
-sim::CloudResult SimWorld::Enter(const Vm& vm, const FrameBytes& frame) const {
+sim::CloudResult SimWorld::Follow(const Vm& vm, const FrameBytes& frame) const {
   return cloud_->FromPort(HostId(resources_.plan().hosts[vm.host].node), vm.port, frame);
+}
+
+sim::CloudResult SimWorld::Enter(const Vm& vm, const FrameBytes& frame) {
+  sim::CloudResult result = Follow(vm, frame);
+  Remember(result);
+  return result;
+}
+
+void SimWorld::Remember(const sim::CloudResult& result) {
+  cloud_->Remember(result);
+  for (const Announcement& heard : result.announcements) {
+    const AddressClaimId id = model::MakeClaimId(heard.network, heard.ip);
+    const uint64_t sequence = claims_.contains(id) ? claims_.at(id).sequence + 1 : 1;
+    claims_[id] = {id, heard.network, heard.ip, heard.mac, heard.port, sequence};
+  }
+  if (!result.announcements.empty()) Rebuild();
 }
 
 absl::Status SimWorld::Settle() {
@@ -145,6 +166,7 @@ absl::StatusOr<SendOutcome> SimWorld::Send(const Injection& injection, size_t /*
     if (injection.vm.empty()) {
       result =
           cloud_->FromTunnel(HostId(injection.host), injection.outer_source, injection.vni, injection.frame);
+      Remember(result);
     } else {
       ASSIGN_OR_RETURN(const Vm* const vm, resources_.Find(injection.vm));
       result = Enter(*vm, injection.frame);
@@ -185,7 +207,7 @@ absl::StatusOr<StreamOutcome> SimWorld::EndStream() {
 }
 
 absl::StatusOr<TraceOutcome> SimWorld::Trace(const Vm& from, const FrameBytes& frame) {
-  const sim::CloudResult result = Enter(from, frame);
+  const sim::CloudResult result = Follow(from, frame);
   TraceOutcome outcome;
   for (const sim::CloudDelivery& delivery : result.deliveries) {
     const Vm* receiver = resources_.VmOfPort(delivery.port);

@@ -37,12 +37,16 @@ class SimWorld final : public CaseWorld {
  private:
   // Frames that VMs put on the wire, until none of them has anything to say.
   absl::Status Settle();
-  sim::CloudResult Enter(const Vm& vm, const FrameBytes& frame) const;
+  sim::CloudResult Follow(const Vm& vm, const FrameBytes& frame) const;
+  // The same, and what the frame teaches is in force afterwards.
+  sim::CloudResult Enter(const Vm& vm, const FrameBytes& frame);
+  void Remember(const sim::CloudResult& result);
   absl::StatusOr<bool> StreamProbe();
   absl::StatusOr<SimVm*> Stack(const std::string& vm);
   void Rebuild();
 
   std::optional<sim::Cloud> cloud_;
+  std::map<AddressClaimId, model::AddressClaim> claims_;  // As the agents tell the controller.
   std::map<std::string, SimVm> vms_;
   std::string stream_from_;
   IpAddress stream_to_;

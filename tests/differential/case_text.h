@@ -1,0 +1,14 @@
+// A divergence as a case file: what `kasane-lab run` takes, so that a fault that was found once stays found.
+#pragma once
+
+#include <string>
+
+#include "agent/state/network_state.h"
+#include "tests/differential/random_cloud.h"
+
+namespace kasane::differential {
+
+// The topology, the frame, and who must receive what by the reference. `why` is the case's sentence.
+std::string CaseText(const NetworkState& state, const Stimulus& stimulus, const std::string& why);
+
+}  // namespace kasane::differential

@@ -1,0 +1,196 @@
+#include "tests/differential/mutate.h"
+
+#include <algorithm>
+#include <array>
+#include <optional>
+
+namespace kasane::differential {
+namespace {
+
+using Random = std::mt19937_64;
+using frames::Bytes;
+
+constexpr size_t kEthernet = 14;
+constexpr size_t kIpv6 = 40;
+
+uint64_t Below(Random& random, uint64_t limit) {
+  return std::uniform_int_distribution<uint64_t>(0, limit - 1)(random);
+}
+
+uint16_t U16(const Bytes& frame, size_t at) { return static_cast<uint16_t>(frame[at] << 8 | frame[at + 1]); }
+void SetU16(Bytes& frame, size_t at, uint64_t value) {
+  frame[at] = static_cast<uint8_t>(value >> 8);
+  frame[at + 1] = static_cast<uint8_t>(value);
+}
+void Insert(Bytes& frame, size_t at, const Bytes& bytes) {
+  frame.insert(frame.begin() + static_cast<std::ptrdiff_t>(at), bytes.begin(), bytes.end());
+}
+
+bool IsV4(const Bytes& frame) { return frame.size() >= kEthernet + 20 && U16(frame, 12) == 0x0800; }
+bool IsV6(const Bytes& frame) { return frame.size() >= kEthernet + kIpv6 && U16(frame, 12) == 0x86dd; }
+
+// RFC 1071, over the header alone.
+void FixIpv4Checksum(Bytes& frame) {
+  const size_t length = std::min<size_t>((frame[14] & 0x0f) * 4U, frame.size() - kEthernet);
+  SetU16(frame, 24, 0);
+  uint32_t sum = 0;
+  for (size_t i = 0; i + 1 < length; i += 2) sum += U16(frame, kEthernet + i);
+  while (sum > 0xffff) sum = (sum & 0xffff) + (sum >> 16);
+  SetU16(frame, 24, static_cast<uint16_t>(~sum));
+}
+
+bool Truncate(Bytes& frame, Random& random) {
+  frame.resize(kEthernet + Below(random, frame.size() - kEthernet + 1));
+  return true;
+}
+
+bool AddIpv4Options(Bytes& frame, Random& random) {
+  if (!IsV4(frame)) return false;
+  const size_t words = 1 + Below(random, 10);
+  // No-operation options, or a record-route option that fills them (RFC 791, 3.1).
+  Bytes options(words * 4, 1);
+  if (Below(random, 2) == 0 && options.size() >= 8) {
+    options.assign(options.size(), 0);
+    options[0] = 7;
+    options[1] = static_cast<uint8_t>(options.size() - 1);
+    options[2] = 4;
+  }
+  Insert(frame, kEthernet + 20, options);
+  frame[14] = static_cast<uint8_t>(0x40 | (5 + words));
+  SetU16(frame, 16, U16(frame, 16) + options.size());
+  FixIpv4Checksum(frame);
+  return true;
+}
+
+bool BreakIpv4Header(Bytes& frame, Random& random) {
+  if (!IsV4(frame)) return false;
+  switch (Below(random, 4)) {
+    case 0:  // Version.
+      frame[14] = static_cast<uint8_t>(Below(random, 16) << 4 | (frame[14] & 0x0f));
+      break;
+    case 1:  // Header length.
+      frame[14] = static_cast<uint8_t>(0x40 | Below(random, 16));
+      break;
+    case 2:  // Total length.
+      SetU16(frame, 16, Below(random, 2) == 0 ? Below(random, 40) : U16(frame, 16) + Below(random, 100));
+      break;
+    default:  // Checksum; nothing else is made to fit it.
+      SetU16(frame, 24, U16(frame, 24) ^ (1 + Below(random, 0xfffe)));
+      return true;
+  }
+  FixIpv4Checksum(frame);
+  return true;
+}
+
+bool BreakIpv6Header(Bytes& frame, Random& random) {
+  if (!IsV6(frame)) return false;
+  if (Below(random, 2) == 0) {
+    frame[14] = static_cast<uint8_t>(Below(random, 16) << 4);
+  } else {
+    SetU16(frame, 18, Below(random, 2) == 0 ? Below(random, 40) : U16(frame, 18) + Below(random, 100));
+  }
+  return true;
+}
+
+// A fragment as such: the datagram around it does not matter to who gets it.
+bool MakeFragment(Bytes& frame, Random& random) {
+  const std::array<uint16_t, 4> offsets = {0, 1, 185, 0x1fff};  // In units of 8 bytes.
+  const uint16_t offset = offsets[Below(random, offsets.size())];
+  const bool more = Below(random, 2) == 0;
+  if (IsV4(frame)) {
+    SetU16(frame, 20, offset | (more ? 0x2000 : 0) | (Below(random, 4) == 0 ? 0x4000 : 0));
+    FixIpv4Checksum(frame);
+    return true;
+  }
+  if (!IsV6(frame)) return false;
+  Bytes header(8, 0);
+  header[0] = frame[20];
+  SetU16(header, 2, static_cast<uint64_t>(offset) << 3 | (more ? 1 : 0));
+  header[7] = static_cast<uint8_t>(Below(random, 256));
+  frame[20] = 44;
+  Insert(frame, kEthernet + kIpv6, header);
+  SetU16(frame, 18, U16(frame, 18) + header.size());
+  return true;
+}
+
+bool AddExtensionHeaders(Bytes& frame, Random& random) {
+  if (!IsV6(frame)) return false;
+  const uint64_t count = 1 + Below(random, 3);
+  for (uint64_t n = 0; n < count; ++n) {
+    const std::array<uint8_t, 3> types = {0, 43, 60};
+    Bytes header(8 * (1 + Below(random, 3)), 0);
+    header[0] = frame[20];
+    header[1] = static_cast<uint8_t>(header.size() / 8 - 1);
+    if (Below(random, 8) == 0) header[1] = static_cast<uint8_t>(Below(random, 256));  // A wrong length.
+    frame[20] = types[Below(random, types.size())];
+    Insert(frame, kEthernet + kIpv6, header);
+    SetU16(frame, 18, U16(frame, 18) + header.size());
+  }
+  return true;
+}
+
+bool AddVlanTags(Bytes& frame, Random& random) {
+  const uint64_t count = 1 + Below(random, 2);
+  for (uint64_t n = 0; n < count; ++n) {
+    Bytes tag = {0x81, 0x00, 0x00, static_cast<uint8_t>(Below(random, 256))};
+    if (Below(random, 3) == 0) SetU16(tag, 0, 0x88a8);
+    Insert(frame, 12, tag);
+  }
+  return true;
+}
+
+bool FlipByte(Bytes& frame, Random& random) {
+  const size_t headers = std::min<size_t>(frame.size(), 80);
+  frame[Below(random, headers)] ^= static_cast<uint8_t>(1 + Below(random, 255));
+  return true;
+}
+
+bool AddTrailer(Bytes& frame, Random& random) {
+  frame.resize(frame.size() + 1 + Below(random, 60), 0xee);
+  return true;
+}
+
+bool Enlarge(Bytes& frame, Random& random) {
+  // Around a tenant's MTU, and as large as the NIC takes.
+  const std::array<size_t, 6> sizes = {1449, 1450, 1451, 1500, 4000, 8900};
+  const size_t size = kEthernet + sizes[Below(random, sizes.size())];
+  if (frame.size() >= size || (!IsV4(frame) && !IsV6(frame))) return false;
+  frame.resize(size, 0x5a);
+  if (IsV4(frame)) {
+    SetU16(frame, 16, frame.size() - kEthernet);
+    FixIpv4Checksum(frame);
+  } else {
+    SetU16(frame, 18, frame.size() - kEthernet - kIpv6);
+  }
+  return true;
+}
+
+struct Kind {
+  std::string_view name;
+  bool (*apply)(Bytes& frame, Random& random);
+};
+
+constexpr Kind kKinds[] = {
+    {"truncated", Truncate},
+    {"ip_options", AddIpv4Options},
+    {"ipv4_header", BreakIpv4Header},
+    {"ipv6_header", BreakIpv6Header},
+    {"fragment", MakeFragment},
+    {"extension_headers", AddExtensionHeaders},
+    {"vlan", AddVlanTags},
+    {"flipped", FlipByte},
+    {"trailer", AddTrailer},
+    {"large", Enlarge},
+};
+
+}  // namespace
+
+Mutated Mutate(const Bytes& frame, Random& random) {
+  Mutated mutated{"none", frame};
+  if (frame.size() < kEthernet) return mutated;
+  const Kind& kind = kKinds[Below(random, std::size(kKinds))];
+  if (kind.apply(mutated.frame, random)) mutated.kind = kind.name;
+  return mutated;
+}
+
+}  // namespace kasane::differential

@@ -1,0 +1,35 @@
+// The packet syntax: any text, and any frame, which must come back the same from its own text.
+#include <algorithm>
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+#include "vswitch/base/check.h"
+#include "vswitch/packet/packet.h"
+#include "vswitch/packet/packet_text.h"
+
+namespace kasane {
+namespace {
+
+void CheckFrame(std::span<const uint8_t> frame) {
+  const auto again = ParsePacketText(PacketText(frame));
+  KASANE_CHECK(again.ok());
+  KASANE_CHECK(std::equal(again->begin(), again->end(), frame.begin(), frame.end()));
+  KASANE_CHECK(!Packet({frame.begin(), frame.end()}).Summary().empty());
+}
+
+void CheckText(std::string_view text) {
+  const auto frame = ParsePacketText(text);
+  if (frame.ok()) CheckFrame(*frame);
+  const auto match = FieldMatch::Parse(text);
+  if (match.ok() && frame.ok()) (void)match->Mismatch(*frame);
+}
+
+}  // namespace
+}  // namespace kasane
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  kasane::CheckText({reinterpret_cast<const char*>(data), size});
+  kasane::CheckFrame({data, size});
+  return 0;
+}
