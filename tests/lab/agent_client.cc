@@ -20,7 +20,8 @@ struct AgentClient::Stub {
   std::unique_ptr<v1::AgentService::Stub> agent;
 
   template <typename Request, typename Reply>
-  absl::StatusOr<Reply> Ask(grpc::Status (v1::AgentService::Stub::*method)(grpc::ClientContext*, const Request&, Reply*),
+  absl::StatusOr<Reply> Ask(grpc::Status (v1::AgentService::Stub::*method)(grpc::ClientContext*, const Request&,
+                                                                           Reply*),
                             const Request& request) const {
     grpc::ClientContext context;
     context.set_deadline(std::chrono::system_clock::now() + kDeadline);
@@ -28,7 +29,8 @@ struct AgentClient::Stub {
     Reply reply;
     const grpc::Status status = (*agent.*method)(&context, request, &reply);
     if (status.ok()) return reply;
-    return Error(static_cast<absl::StatusCode>(status.error_code()), "the agent of {}: {}", host, status.error_message());
+    return Error(static_cast<absl::StatusCode>(status.error_code()), "the agent of {}: {}", host,
+                 status.error_message());
   }
 };
 
@@ -39,8 +41,8 @@ AgentClient::AgentClient(const Layout& layout, const std::string& host) : stub_(
   arguments.SetInt(GRPC_ARG_MIN_RECONNECT_BACKOFF_MS, 20);
   arguments.SetInt(GRPC_ARG_MAX_RECONNECT_BACKOFF_MS, 100);
   stub_->host = host;
-  stub_->agent = v1::AgentService::NewStub(
-      grpc::CreateCustomChannel("unix:" + layout.AgentSocket(host), grpc::InsecureChannelCredentials(), arguments));
+  stub_->agent = v1::AgentService::NewStub(grpc::CreateCustomChannel(
+      "unix:" + layout.AgentSocket(host), grpc::InsecureChannelCredentials(), arguments));
 }
 
 AgentClient::~AgentClient() = default;
@@ -49,7 +51,8 @@ absl::StatusOr<AgentProgress> AgentClient::Progress() {
   using Service = v1::AgentService::Stub;
   ASSIGN_OR_RETURN(const v1::AgentStatusReply status, stub_->Ask(&Service::Status, v1::AgentStatusRequest()));
   ASSIGN_OR_RETURN(const v1::ListPortsReply ports, stub_->Ask(&Service::ListPorts, v1::ListPortsRequest()));
-  ASSIGN_OR_RETURN(const v1::ListTunnelsReply tunnels, stub_->Ask(&Service::ListTunnels, v1::ListTunnelsRequest()));
+  ASSIGN_OR_RETURN(const v1::ListTunnelsReply tunnels,
+                   stub_->Ask(&Service::ListTunnels, v1::ListTunnelsRequest()));
   AgentProgress progress{status.synced(), status.datapath_ready(), status.applied().counter(), {}, {}};
   for (const v1::LocalPort& port : ports.ports()) {
     if (port.active()) progress.active_ports.insert(PortId(port.id()));
@@ -67,14 +70,15 @@ absl::StatusOr<std::vector<std::string>> AgentClient::FlowDifferences() {
   std::vector<std::string> lines;
   for (const v1::FlowDifference& difference : reply.differences()) {
     const v1::Flow& flow = difference.flow();
-    lines.push_back(fmt::format("{}: {} table={},priority={},{} actions={}", stub_->host, difference.kind(), flow.table(),
-                                flow.priority(), flow.match(), flow.actions()));
+    lines.push_back(fmt::format("{}: {} table={},priority={},{} actions={}", stub_->host, difference.kind(),
+                                flow.table(), flow.priority(), flow.match(), flow.actions()));
   }
   return lines;
 }
 
 absl::StatusOr<std::map<std::string, uint64_t>> AgentClient::Drops() {
-  ASSIGN_OR_RETURN(const v1::ListFlowsReply reply, stub_->Ask(&v1::AgentService::Stub::ListFlows, v1::ListFlowsRequest()));
+  ASSIGN_OR_RETURN(const v1::ListFlowsReply reply,
+                   stub_->Ask(&v1::AgentService::Stub::ListFlows, v1::ListFlowsRequest()));
   std::map<std::string, uint64_t> drops;
   for (const v1::Flow& flow : reply.flows()) {
     if (!flow.drop_reason().empty()) drops[flow.drop_reason()] += flow.packets();
@@ -82,14 +86,18 @@ absl::StatusOr<std::map<std::string, uint64_t>> AgentClient::Drops() {
   return drops;
 }
 
-absl::StatusOr<std::vector<AgentVerdict>> AgentClient::Trace(const PortId& port, const std::vector<uint8_t>& frame) {
+absl::StatusOr<std::vector<AgentVerdict>> AgentClient::Trace(const PortId& port,
+                                                             const std::vector<uint8_t>& frame) {
   v1::TraceRequest request;
   request.set_port(port.str());
   request.set_frame(frame.data(), frame.size());
   ASSIGN_OR_RETURN(const v1::TraceReply reply, stub_->Ask(&v1::AgentService::Stub::Trace, request));
   std::vector<AgentVerdict> verdicts;
   for (const v1::TraceVerdict& verdict : reply.verdicts()) {
-    verdicts.push_back({PortId(verdict.port_id()), HostId(verdict.remote_host()), verdict.vni(), verdict.drop_reason(),
+    verdicts.push_back({PortId(verdict.port_id()),
+                        HostId(verdict.remote_host()),
+                        verdict.vni(),
+                        verdict.drop_reason(),
                         {verdict.frame().begin(), verdict.frame().end()}});
   }
   return verdicts;

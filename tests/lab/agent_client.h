@@ -27,8 +27,8 @@ struct AgentProgress {
 
 // One verdict of the agent's trace.
 struct AgentVerdict {
-  PortId port;              // Local delivery; else empty.
-  HostId remote_host;       // Tunnel delivery; else empty.
+  PortId port;         // Local delivery; else empty.
+  HostId remote_host;  // Tunnel delivery; else empty.
   uint32_t vni = 0;
   std::string drop_reason;  // Dropped; else empty.
   std::vector<uint8_t> frame;

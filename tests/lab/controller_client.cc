@@ -146,8 +146,8 @@ absl::StatusOr<std::vector<HostProgress>> ControllerClient::Hosts(std::chrono::m
       FromGrpc(stubs_->controller->ControllerStatus(&context, v1::ControllerStatusRequest(), &reply)));
   std::vector<HostProgress> hosts;
   for (const v1::HostStatus& host : reply.hosts()) {
-    hosts.push_back({host.host_id(), host.connected(), host.ports(), host.active_ports(),
-                     host.applied().counter()});
+    hosts.push_back(
+        {host.host_id(), host.connected(), host.ports(), host.active_ports(), host.applied().counter()});
   }
   return hosts;
 }

@@ -66,7 +66,8 @@ class ControllerClient {
   // are what the controller found; nothing was stored then.
   absl::StatusOr<std::vector<Fault>> Apply(const ResourceFile& file, std::chrono::milliseconds deadline);
 
-  absl::StatusOr<Transaction> Apply(const std::vector<v1::ApplyItem>& items, std::chrono::milliseconds deadline);
+  absl::StatusOr<Transaction> Apply(const std::vector<v1::ApplyItem>& items,
+                                    std::chrono::milliseconds deadline);
   absl::StatusOr<Transaction> Delete(const std::vector<ResourceKey>& keys, std::chrono::milliseconds deadline);
   absl::StatusOr<ControllerProgress> Progress(std::chrono::milliseconds deadline);
 

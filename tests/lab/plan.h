@@ -65,7 +65,8 @@ struct LabPlan {
 };
 
 // Every port whose device_owner begins with "compute:" becomes a VM on its host, and every entry of `hosts` a
-// hypervisor, with or without VMs. An error if there is no VM, or if a host's id or pinned tunnel address does not fit the lab.
+// hypervisor, with or without VMs. An error if there is no VM, or if a host's id or pinned tunnel address does
+// not fit the lab.
 absl::StatusOr<LabPlan> MakePlan(const NetworkState& topology);
 
 const Vm* FindVm(const LabPlan& plan, std::string_view node);

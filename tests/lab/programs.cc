@@ -17,7 +17,6 @@ absl::StatusOr<Programs> FindPrograms() {
     }
   };
   find("ip", programs.ip);
-  find("ethtool", programs.ethtool);
   find("ovsdb-tool", programs.ovsdb_tool);
   find("ovsdb-server", programs.ovsdb_server);
   find("ovs-vswitchd", programs.ovs_vswitchd);

@@ -9,7 +9,6 @@ namespace kasane::lab {
 
 struct Programs {
   std::string ip;
-  std::string ethtool;
   std::string ovsdb_tool;
   std::string ovsdb_server;
   std::string ovs_vswitchd;

@@ -95,7 +95,8 @@ absl::StatusOr<std::vector<RawFrame>> RawSocket::Receive() const {
   tpacket_stats stats = {};
   socklen_t length = sizeof stats;
   if (getsockopt(fd_, SOL_PACKET, PACKET_STATISTICS, &stats, &length) == 0 && stats.tp_drops != 0) {
-    return Error(absl::StatusCode::kResourceExhausted, "{} frames did not fit into the capture's buffer", stats.tp_drops);
+    return Error(absl::StatusCode::kResourceExhausted, "{} frames did not fit into the capture's buffer",
+                 stats.tp_drops);
   }
   return frames;
 }

@@ -1,5 +1,5 @@
-// A packet socket on an interface: sends frames as they are, and sees every frame that the interface receives or,
-// from its own stack, sends.
+// A packet socket on an interface: sends frames as they are, and sees every frame that the interface receives
+// or, from its own stack, sends.
 #pragma once
 
 #include <absl/status/status.h>

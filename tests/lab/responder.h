@@ -1,6 +1,6 @@
 // Answers a lab's probes: a datagram "NONCE" to port 7 gets "NAME NONCE" back, from the address that was
-// asked; so does the first segment of a TCP connection, which is closed then. The name says which VM answered: reaching another tenant's VM with the same address must not look
-// like success.
+// asked; so does the first segment of a TCP connection, which is closed then. The name says which VM answered:
+// reaching another tenant's VM with the same address must not look like success.
 #pragma once
 
 #include <absl/status/status.h>

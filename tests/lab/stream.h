@@ -28,8 +28,8 @@ struct StreamResult {
 // output at the first answer. What was not answered before a probe sent behind the last one is lost.
 absl::StatusOr<StreamResult> RunStream(const StreamOptions& options);
 
-// The same until `stop` becomes readable. Calls `streaming` at the first answer. Moves the calling thread into the
-// VM's namespace for good.
+// The same until `stop` becomes readable. Calls `streaming` at the first answer. Moves the calling thread into
+// the VM's namespace for good.
 absl::StatusOr<StreamResult> RunStreamUntil(const StreamOptions& options, int stop,
                                             const std::function<void()>& streaming);
 

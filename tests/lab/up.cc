@@ -74,13 +74,14 @@ absl::Status StartController(const Layout& layout, const Programs& programs) {
 namespace {
 
 // All hypervisors and all VMs at once: most of it is waiting for programs.
-absl::Status StartNodes(const Layout& layout, const LabPlan& plan, const Programs& programs) {
+absl::Status StartNodes(const Layout& layout, const LabPlan& plan, const Programs& programs,
+                        Responders responders) {
   std::vector<absl::Status> statuses(plan.hosts.size() + 1);
   std::vector<std::thread> threads;
   for (size_t i = 0; i < plan.hosts.size(); ++i) {
     threads.emplace_back([&, i] { statuses[i] = StartHypervisor(layout, plan, plan.hosts[i], programs); });
   }
-  statuses.back() = StartVms(layout, plan, programs);
+  statuses.back() = StartVms(layout, plan, programs, responders);
   for (std::thread& thread : threads) thread.join();
   for (const absl::Status& status : statuses) RETURN_IF_ERROR(status);
   return absl::OkStatus();
@@ -104,11 +105,11 @@ absl::Status ApplyTopology(ControllerClient& client, const Layout& layout, const
 
 absl::StatusOr<std::unique_ptr<ControllerClient>> Build(const Layout& layout, const LabPlan& plan,
                                                         const ResourceFile& file, const std::string& text,
-                                                        const Programs& programs) {
+                                                        const Programs& programs, Responders responders) {
   RETURN_IF_ERROR(MakeStateDir(layout, file.name, text));
   RETURN_IF_ERROR(BuildNetworks(layout, plan, programs));
   RETURN_IF_ERROR(StartController(layout, programs));
-  RETURN_IF_ERROR(StartNodes(layout, plan, programs));
+  RETURN_IF_ERROR(StartNodes(layout, plan, programs, responders));
   RETURN_IF_ERROR(EnterNetns(layout.Namespace(kFabricNode)));
   auto client = std::make_unique<ControllerClient>(ControllerEndpoint());
   RETURN_IF_ERROR(ApplyTopology(*client, layout, file));
@@ -136,7 +137,7 @@ absl::Status Up(const UpOptions& options) {
                  options.lab);
   }
   ASSIGN_OR_RETURN(const std::string text, ReadFile(options.topology));
-  auto client = Build(layout, plan, topology.file, text, programs);
+  auto client = Build(layout, plan, topology.file, text, programs, Responders::kProcesses);
   if (!client.ok()) {
     TearDown(layout);
     lock.RemoveFile();

@@ -12,6 +12,7 @@
 #include "tests/lab/layout.h"
 #include "tests/lab/plan.h"
 #include "tests/lab/programs.h"
+#include "tests/lab/vm.h"
 
 namespace kasane::lab {
 
@@ -26,12 +27,12 @@ struct UpOptions {
 // topology nothing is left; after that the lab stays, so that its logs can be read, until `down`.
 absl::Status Up(const UpOptions& options);
 
-// The part of Up() until the controller has accepted `file`, whose text is kept with the lab: for callers that wait
-// themselves. Nobody else may change the lab meanwhile; on an error what was built stays, for TearDown(). Moves the
-// calling thread into the fabric's namespace for good.
+// The part of Up() until the controller has accepted `file`, whose text is kept with the lab: for callers that
+// wait themselves. Nobody else may change the lab meanwhile; on an error what was built stays, for TearDown().
+// Moves the calling thread into the fabric's namespace for good.
 absl::StatusOr<std::unique_ptr<ControllerClient>> Build(const Layout& layout, const LabPlan& plan,
                                                         const ResourceFile& file, const std::string& text,
-                                                        const Programs& programs);
+                                                        const Programs& programs, Responders responders);
 
 // Starts the controller alone, on the store that it had. Any thread.
 absl::Status StartController(const Layout& layout, const Programs& programs);

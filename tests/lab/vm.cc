@@ -7,8 +7,11 @@
 #include <cerrno>
 #include <cstring>
 #include <string>
+#include <thread>
 
 #include "tests/lab/links.h"
+#include "tests/lab/mute.h"
+#include "tests/lab/netns.h"
 #include "tests/lab/process.h"
 #include "tests/lab/responder.h"
 #include "vswitch/base/status.h"
@@ -17,15 +20,26 @@ namespace kasane::lab {
 namespace {
 
 absl::Status ConfigureVm(const Layout& layout, const Vm& vm, const Programs& programs) {
+  {
+    ASSIGN_OR_RETURN(const NetnsScope scope, NetnsScope::Enter(layout.Namespace(vm.node)));
+    RETURN_IF_ERROR(DisableChecksumOffload("eth0"));
+  }
   Command command;
   command.netns = layout.Namespace(vm.node);
-  // The switch reads frames through a packet socket, which sees a checksum that is still to be computed
-  // as a wrong one.
-  command.argv = {programs.ethtool, "-K", "eth0", "tx", "off"};
-  RETURN_IF_ERROR(Run(command).status());
   command.argv = {programs.ip, "-batch", "-"};
   command.input = VmBatch(vm);
   return Run(command).status();
+}
+
+// Its descriptor is its own: it closes it.
+void StartResponderThread(const Layout& layout, const Vm& vm, int ready_fd) {
+  std::thread([netns = layout.Namespace(vm.node), name = vm.node, fd = dup(ready_fd)] {
+    if (EnterNetns(netns).ok()) {
+      RunResponder(name, fd).IgnoreError();
+    } else {
+      close(fd);
+    }
+  }).detach();
 }
 
 absl::Status StartResponder(const Layout& layout, const Vm& vm, const Programs& programs, int ready_fd) {
@@ -53,13 +67,16 @@ size_t CountReady(int fd) {
 
 }  // namespace
 
-absl::Status StartVms(const Layout& layout, const LabPlan& plan, const Programs& programs) {
+absl::Status StartVms(const Layout& layout, const LabPlan& plan, const Programs& programs,
+                      Responders responders) {
   int ready[2];
   if (pipe2(ready, O_CLOEXEC) != 0) return Error(absl::StatusCode::kInternal, "pipe: {}", std::strerror(errno));
   absl::Status status;
   for (const Vm& vm : plan.vms) {
     status = ConfigureVm(layout, vm, programs);
-    if (status.ok()) status = StartResponder(layout, vm, programs, ready[1]);
+    if (status.ok() && responders == Responders::kThreads) StartResponderThread(layout, vm, ready[1]);
+    if (status.ok() && responders == Responders::kProcesses)
+      status = StartResponder(layout, vm, programs, ready[1]);
     if (!status.ok()) break;
   }
   close(ready[1]);

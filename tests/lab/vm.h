@@ -11,8 +11,12 @@
 
 namespace kasane::lab {
 
+// How probes are answered: by processes, which stay, or by threads of this one, which end with it.
+enum class Responders { kProcesses, kThreads };
+
 // Gives all VMs their addresses and routes and starts their responders; returns when these answer. The
 // links must be there.
-absl::Status StartVms(const Layout& layout, const LabPlan& plan, const Programs& programs);
+absl::Status StartVms(const Layout& layout, const LabPlan& plan, const Programs& programs,
+                      Responders responders);
 
 }  // namespace kasane::lab

@@ -49,7 +49,8 @@ StepAction ReadProbe(Fields& fields, ProbeKind kind) {
     if (!known.ok()) fields.Fail("error", std::string(Message(known)));
     if (step.answered_by.empty()) step.answered_by = "nobody";
   }
-  if (step.error_from && !step.error) fields.Fail("error_from", "needs `error`, which says what comes from there");
+  if (step.error_from && !step.error)
+    fields.Fail("error_from", "needs `error`, which says what comes from there");
   if (step.answered_by.empty() && IpAddress::Parse(step.to).ok()) {
     fields.Fail("answered_by", "is missing; expected who answers at the address: a VM, router or nobody");
   }
@@ -74,8 +75,8 @@ void ReadReceive(Fields& fields, SendStep& step) {
     return fields.Fail("receive", fmt::format("expected a list of {{vm, frame}}, found {}", TypeName(*list)));
   }
   for (size_t i = 0; i < list->items.size(); ++i) {
-    step.receive.push_back(ReadExpected(*list->items[i], fmt::format("{}[{}]", fields.Path("receive"), i),
-                                        fields.faults()));
+    step.receive.push_back(
+        ReadExpected(*list->items[i], fmt::format("{}[{}]", fields.Path("receive"), i), fields.faults()));
   }
 }
 
@@ -161,8 +162,8 @@ StepAction ReadControl(const Value& value, ControlAction action, const std::stri
   if (blank != std::string::npos) step.host = text.substr(text.find_first_not_of(' ', blank));
   if (target == "agent") step.target = ControlTarget::kAgent;
   if (target == "ovs") step.target = ControlTarget::kOvs;
-  const bool good = target == "controller" ? step.host.empty()
-                                           : (target == "agent" || target == "ovs") && !step.host.empty();
+  const bool good =
+      target == "controller" ? step.host.empty() : (target == "agent" || target == "ovs") && !step.host.empty();
   if (value.type != Value::Type::kScalar || !good) {
     faults.Add(value.line, path,
                fmt::format("expected \"agent HOST\", \"ovs HOST\" or \"controller\", found \"{}\"", text));
@@ -187,7 +188,8 @@ StepAction ReadTrace(Fields& fields) {
   step.verdict = fields.Text("verdict", "\"delivered VM\" or \"dropped REASON\"");
   const bool good = step.verdict.rfind("delivered ", 0) == 0 || step.verdict.rfind("dropped ", 0) == 0;
   if (!good && !step.verdict.empty()) {
-    fields.Fail("verdict", fmt::format("expected \"delivered VM\" or \"dropped REASON\", found \"{}\"", step.verdict));
+    fields.Fail("verdict",
+                fmt::format("expected \"delivered VM\" or \"dropped REASON\", found \"{}\"", step.verdict));
   }
   return step;
 }
@@ -272,7 +274,8 @@ void ReadTopology(Fields& fields, Case& out) {
     return;
   }
   if (value->type != Value::Type::kScalar) {
-    return fields.Fail("topology", fmt::format("expected resources or a file's name, found {}", TypeName(*value)));
+    return fields.Fail("topology",
+                       fmt::format("expected resources or a file's name, found {}", TypeName(*value)));
   }
   out.topology_file = (std::filesystem::path(out.file).parent_path() / value->text).string();
   auto read = ReadResourceFile(out.topology_file);

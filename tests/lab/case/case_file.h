@@ -24,14 +24,14 @@ enum class ProbeKind : uint8_t { kPing, kUdp, kTcp };
 // A question to an address, and who should answer.
 struct ProbeStep {
   ProbeKind kind = ProbeKind::kPing;
-  std::string from;              // VM.
-  std::string to;                // VM, port or address.
+  std::string from;                // VM.
+  std::string to;                  // VM, port or address.
   std::optional<IpFamily> family;  // Which of a VM's addresses. Absent: IPv4 if it has one.
-  uint32_t size = 56;            // Bytes behind the ICMP or UDP header. Not for TCP.
-  bool df = false;               // Don't fragment.
+  uint32_t size = 56;              // Bytes behind the ICMP or UDP header. Not for TCP.
+  bool df = false;                 // Don't fragment.
   uint32_t ttl = 64;
   uint32_t count = 1;
-  std::string answered_by;          // VM, "router" or "nobody". Empty: with `error`, nobody.
+  std::string answered_by;                // VM, "router" or "nobody". Empty: with `error`, nobody.
   std::optional<std::string> error;       // "ttl_exceeded", "frag_needed 1400", ...
   std::optional<std::string> error_from;  // Address that the error comes from.
 };
@@ -50,7 +50,7 @@ struct TunnelEntry {
 
 // One hand-written frame and exactly who receives what.
 struct SendStep {
-  std::string from;                        // VM; empty: from the tunnel.
+  std::string from;  // VM; empty: from the tunnel.
   std::optional<TunnelEntry> from_tunnel;
   std::string frame;
   uint32_t count = 1;
@@ -110,17 +110,17 @@ struct CaseStep {
 };
 
 struct Case {
-  std::string name;  // The file's name without folder and extension.
-  std::string file;  // As given.
-  std::string why;   // The sentence.
+  std::string name;                    // The file's name without folder and extension.
+  std::string file;                    // As given.
+  std::string why;                     // The sentence.
   std::vector<std::string> datapaths;  // That it is restricted to. Empty: all.
   ResourceFile topology;
   std::string topology_file;  // Where the resources stand.
   std::vector<CaseStep> steps;
 };
 
-// Reads `text`, which came from `file`. The error names every fault, a line each: "FILE:LINE: steps[2].ping.from:
-// what is wrong and what was expected".
+// Reads `text`, which came from `file`. The error names every fault, a line each: "FILE:LINE:
+// steps[2].ping.from: what is wrong and what was expected".
 absl::StatusOr<Case> ParseCase(const std::string& file, const std::string& text);
 absl::StatusOr<Case> ReadCase(const std::string& file);
 

@@ -31,9 +31,10 @@ constexpr size_t kUdpData = 14 + 40 + 8;
 
 // Any port may send from the link-local address of its MAC to the link's group of all nodes.
 absl::StatusOr<FrameBytes> FenceFrame(const MacAddress& mac, const std::string& text) {
-  return FrameFromText(fmt::format(
-      "udp(eth_src={}, eth_dst=33:33:00:00:00:01, src={}, dst=ff02::1, ttl=1, sport={}, dport={}, payload=\"{}\")", mac,
-      IpAddress::LinkLocal(mac), kFencePort, kFencePort, text));
+  return FrameFromText(
+      fmt::format("udp(eth_src={}, eth_dst=33:33:00:00:00:01, src={}, dst=ff02::1, ttl=1, sport={}, dport={}, "
+                  "payload=\"{}\")",
+                  mac, IpAddress::LinkLocal(mac), kFencePort, kFencePort, text));
 }
 
 // "TOKEN FROM", or empty: it is no fence.
@@ -68,7 +69,8 @@ Fences::~Fences() {
 absl::Status Fences::Open() {
   for (const Hypervisor& host : resources_.plan().hosts) {
     ASSIGN_OR_RETURN(const NetnsScope scope, NetnsScope::Enter(layout_.Namespace(host.node)));
-    const int fd = socket(host.vtep.address().is_v4() ? AF_INET : AF_INET6, SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+    const int fd =
+        socket(host.vtep.address().is_v4() ? AF_INET : AF_INET6, SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
     sockaddr_storage own = {};
     const socklen_t length = MakeSockaddr(host.vtep.address(), own);
     if (fd < 0 || bind(fd, reinterpret_cast<const sockaddr*>(&own), length) != 0) {
@@ -100,7 +102,8 @@ std::vector<Fences::Pair> Fences::NetworkPairs() const {
     const NetworkId& network = resources_.PortOf(from)->network;
     if (!represented.emplace(network, HostOf(from)).second) continue;
     for (const Vm& to : resources_.plan().vms) {
-      if (&to != &from && passes(to) && resources_.PortOf(to)->network == network) pairs.emplace_back(from.node, to.node);
+      if (&to != &from && passes(to) && resources_.PortOf(to)->network == network)
+        pairs.emplace_back(from.node, to.node);
     }
   }
   return pairs;
@@ -108,7 +111,8 @@ std::vector<Fences::Pair> Fences::NetworkPairs() const {
 
 absl::Status Fences::SendUnderlay(const std::string& from, const std::string& to) {
   const auto& hosts = resources_.plan().hosts;
-  const auto target = std::find_if(hosts.begin(), hosts.end(), [&](const Hypervisor& host) { return host.node == to; });
+  const auto target =
+      std::find_if(hosts.begin(), hosts.end(), [&](const Hypervisor& host) { return host.node == to; });
   sockaddr_storage address = {};
   const socklen_t length = MakeSockaddr(target->vtep.address(), address);
   const std::string text = fmt::format("{}{} {}", kMagic, token_, from);
@@ -137,7 +141,8 @@ void Fences::DrainUnderlay() {
 bool Fences::TakeFence(const std::string& vm, const RawFrame& frame) {
   const std::string text(FenceText(frame.bytes));
   if (text.empty()) return false;
-  if (!frame.outgoing) arrived_[{text.substr(text.find(' ') + 1), vm}] = std::strtoull(text.c_str(), nullptr, 10);
+  if (!frame.outgoing)
+    arrived_[{text.substr(text.find(' ') + 1), vm}] = std::strtoull(text.c_str(), nullptr, 10);
   return true;
 }
 
@@ -181,7 +186,8 @@ absl::Status Fences::Pass(bool underlay, std::vector<CapturedFrame>& captured) {
     }
     if (Clock::now() >= deadline && !missing.empty()) {
       return Error(absl::StatusCode::kDeadlineExceeded,
-                   "a fence from {} does not reach {}, so that nothing is proved", missing.front().first, missing.front().second);
+                   "a fence from {} does not reach {}, so that nothing is proved", missing.front().first,
+                   missing.front().second);
     }
   }
   return absl::OkStatus();

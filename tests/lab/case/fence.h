@@ -1,10 +1,10 @@
-// Fences: frames sent behind others on the same paths. When the fences are in, whatever went before them is in too,
-// or never comes; no timer is involved.
+// Fences: frames sent behind others on the same paths. When the fences are in, whatever went before them is in
+// too, or never comes; no timer is involved.
 //
-// A round has two parts. On the underlay, a datagram from each host to each other one follows what is in a tunnel.
-// In the networks, one VM of each network and host sends a multicast that every VM of the network sees, which
-// follows what the switches hold. Each part is sent twice: a switch takes frames in batches, whose outputs leave
-// port by port, so that only a second fence is surely behind.
+// A round has two parts. On the underlay, a datagram from each host to each other one follows what is in a
+// tunnel. In the networks, one VM of each network and host sends a multicast that every VM of the network sees,
+// which follows what the switches hold. Each part is sent twice: a switch takes frames in batches, whose
+// outputs leave port by port, so that only a second fence is surely behind.
 #pragma once
 
 #include <absl/status/status.h>

@@ -42,7 +42,7 @@ class Fields {
   // The same; its absence is a fault, which names what was expected.
   const Value* Require(std::string_view name, std::string_view expected);
 
-  std::string Text(std::string_view name, std::string_view expected);          // Required.
+  std::string Text(std::string_view name, std::string_view expected);  // Required.
   std::optional<std::string> OptionalText(std::string_view name);
   uint32_t Number(std::string_view name, uint32_t fallback, uint32_t min, uint32_t max);
   bool Boolean(std::string_view name, bool fallback);

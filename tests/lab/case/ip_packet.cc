@@ -103,7 +103,8 @@ std::optional<IpPacket> ParseV6(std::span<const uint8_t> bytes) {
     packet.id = U16(bytes, at + 4) << 16 | U16(bytes, at + 6);
     at += kFragmentBytes;
   }
-  packet.payload.assign(bytes.begin() + static_cast<std::ptrdiff_t>(at), bytes.begin() + static_cast<std::ptrdiff_t>(length));
+  packet.payload.assign(bytes.begin() + static_cast<std::ptrdiff_t>(at),
+                        bytes.begin() + static_cast<std::ptrdiff_t>(length));
   return packet;
 }
 
@@ -117,7 +118,8 @@ void SetChecksum(IpPacket& packet) {
   packet.payload[at] = packet.payload[at + 1] = 0;
   uint32_t sum = 0;
   if (protocol != kIcmp) {
-    sum = Sum(packet.dst.bytes(), Sum(packet.src.bytes(), static_cast<uint32_t>(packet.payload.size()) + protocol));
+    sum = Sum(packet.dst.bytes(),
+              Sum(packet.src.bytes(), static_cast<uint32_t>(packet.payload.size()) + protocol));
   }
   uint32_t checksum = ~Sum(packet.payload, sum) & 0xffff;
   if (protocol == kUdp && checksum == 0) checksum = 0xffff;

@@ -1,5 +1,5 @@
-// An IP packet as fields: what a VM's stack in sim sends and understands. No options, no extension headers but the
-// fragment header.
+// An IP packet as fields: what a VM's stack in sim sends and understands. No options, no extension headers but
+// the fragment header.
 #pragma once
 
 #include <cstdint>
@@ -16,17 +16,17 @@ struct IpPacket {
   IpAddress dst;
   uint8_t protocol = 0;
   uint8_t ttl = 64;
-  bool df = false;          // IPv4 only.
-  uint32_t id = 0;          // Of the datagram, for fragments.
-  uint32_t offset = 0;      // Bytes; of a fragment.
-  bool more = false;        // Fragments follow.
+  bool df = false;      // IPv4 only.
+  uint32_t id = 0;      // Of the datagram, for fragments.
+  uint32_t offset = 0;  // Bytes; of a fragment.
+  bool more = false;    // Fragments follow.
   std::vector<uint8_t> payload;
 
   bool fragment() const { return more || offset != 0; }
 };
 
-// The transport checksum of `packet` is computed and put in, if its protocol is ICMP, ICMPv6, UDP or TCP and it is
-// no fragment.
+// The transport checksum of `packet` is computed and put in, if its protocol is ICMP, ICMPv6, UDP or TCP and it
+// is no fragment.
 void SetChecksum(IpPacket& packet);
 
 std::vector<uint8_t> Serialise(const IpPacket& packet);

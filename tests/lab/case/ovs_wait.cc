@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <chrono>
+#include <future>
 #include <thread>
 
 #include "agent/view/scope.h"
@@ -45,7 +46,8 @@ std::string OvsWorld::HostLacks(const std::string& host, const ControllerProgres
   }
   for (const Vm& vm : resources_.plan().vms) {
     if (resources_.plan().hosts[vm.host].node != host || !resources_.IsUp(vm)) continue;
-    if (progress->active_ports.count(vm.port) == 0) return fmt::format("port {} is not active on {}", vm.node, host);
+    if (progress->active_ports.count(vm.port) == 0)
+      return fmt::format("port {} is not active on {}", vm.node, host);
     if (controller != nullptr && controller->ports.at(vm.port).state != PortState::kActive) {
       return fmt::format("port {} is not ACTIVE", vm.node);
     }
@@ -69,7 +71,8 @@ absl::StatusOr<std::string> OvsWorld::NotApplied() {
     if (!HostRuns(host.node)) continue;
     if (controller) {
       const auto known = controller->hosts.find(HostId(host.node));
-      if (known == controller->hosts.end() || !known->second.connected) return fmt::format("{} is not connected", host.node);
+      if (known == controller->hosts.end() || !known->second.connected)
+        return fmt::format("{} is not connected", host.node);
     }
     std::string lack = HostLacks(host.node, controller ? &*controller : nullptr);
     if (!lack.empty()) return lack;
@@ -77,19 +80,24 @@ absl::StatusOr<std::string> OvsWorld::NotApplied() {
   return std::string();
 }
 
-absl::Status OvsWorld::Revalidated() {
+absl::Status OvsWorld::TellSwitches(const std::string& command) {
+  std::vector<std::future<absl::Status>> told;
   for (const Hypervisor& host : resources_.plan().hosts) {
     if (switches_down_.count(host.node) != 0) continue;
-    RETURN_IF_ERROR(RunIn(host.node, {appctl_, "revalidator/wait"}));
+    told.push_back(std::async(std::launch::async, [this, node = host.node, command] {
+      return RunIn(node, {appctl_, command});
+    }));
   }
-  return absl::OkStatus();
+  absl::Status result;
+  for (std::future<absl::Status>& status : told) result.Update(status.get());
+  return result;
 }
 
 absl::Status OvsWorld::WaitApplied() {
   const auto end = Clock::now() + kDeadline;
   while (true) {
     ASSIGN_OR_RETURN(const std::string lack, NotApplied());
-    if (lack.empty()) return Revalidated();
+    if (lack.empty()) return TellSwitches("revalidator/wait");
     if (Clock::now() >= end) {
       return Error(absl::StatusCode::kDeadlineExceeded, "not applied after {} s: {}", kDeadline.count(), lack);
     }

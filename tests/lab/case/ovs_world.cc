@@ -13,9 +13,11 @@
 #include "agent/view/host_view_builder.h"
 #include "tests/lab/case/frame_text.h"
 #include "tests/lab/case/quiet.h"
+#include "tests/lab/case/slow_question.h"
 #include "tests/lab/down.h"
 #include "tests/lab/hypervisor.h"
 #include "tests/lab/links.h"
+#include "tests/lab/mute.h"
 #include "tests/lab/netns.h"
 #include "tests/lab/process.h"
 #include "tests/lab/up.h"
@@ -34,7 +36,8 @@ constexpr int kMaxRounds = 50;
 constexpr int kEndPatienceMs = 5000;
 
 int MillisecondsUntil(Clock::time_point end) {
-  return static_cast<int>(std::max<int64_t>(std::chrono::ceil<std::chrono::milliseconds>(end - Clock::now()).count(), 0));
+  return static_cast<int>(
+      std::max<int64_t>(std::chrono::ceil<std::chrono::milliseconds>(end - Clock::now()).count(), 0));
 }
 
 }  // namespace
@@ -80,11 +83,11 @@ absl::Status OvsWorld::RunIn(const std::string& node, std::vector<std::string> a
 
 absl::Status OvsWorld::Start() {
   ASSIGN_OR_RETURN(programs_, FindPrograms());
-  ASSIGN_OR_RETURN(tc_, FindProgram("tc"));
   ASSIGN_OR_RETURN(appctl_, FindProgram("ovs-appctl"));
   ASSIGN_OR_RETURN(const std::string text, ReadFile(subject_.topology_file));
   built_ = true;
-  ASSIGN_OR_RETURN(controller_, Build(layout_, resources_.plan(), subject_.topology, text, programs_));
+  ASSIGN_OR_RETURN(controller_,
+                   Build(layout_, resources_.plan(), subject_.topology, text, programs_, Responders::kThreads));
   for (const Hypervisor& host : resources_.plan().hosts) {
     agents_.try_emplace(host.node, layout_, host.node);
   }
@@ -109,20 +112,19 @@ absl::Status OvsWorld::OpenSockets() {
   return absl::OkStatus();
 }
 
-// A queue without room holds back what the VM's kernel sends; RawSocket goes past it.
 absl::Status OvsWorld::SetMuted(bool muted) {
   if (muted == muted_) return absl::OkStatus();
   for (const Vm& vm : resources_.plan().vms) {
-    std::vector<std::string> argv = {tc_, "qdisc", muted ? "replace" : "del", "dev", "eth0", "root"};
-    if (muted) argv.insert(argv.end(), {"pfifo", "limit", "0"});
-    RETURN_IF_ERROR(RunIn(vm.node, std::move(argv)));
+    ASSIGN_OR_RETURN(const NetnsScope scope, NetnsScope::Enter(layout_.Namespace(vm.node)));
+    RETURN_IF_ERROR(lab::SetMuted("eth0", muted));
   }
   muted_ = muted;
   return absl::OkStatus();
 }
 
 absl::Status OvsWorld::ForgetNeighbours() {
-  for (const Vm& vm : resources_.plan().vms) RETURN_IF_ERROR(RunIn(vm.node, {programs_.ip, "neigh", "flush", "all"}));
+  for (const Vm& vm : resources_.plan().vms)
+    RETURN_IF_ERROR(RunIn(vm.node, {programs_.ip, "neigh", "flush", "all"}));
   return absl::OkStatus();
 }
 
@@ -182,7 +184,8 @@ absl::Status OvsWorld::Move(const std::string& name, const std::string& host) {
 // ---- frames
 
 absl::StatusOr<OvsWorld::Drops> OvsWorld::ReadDrops() {
-  RETURN_IF_ERROR(Revalidated());
+  // The counters of cached flows reach the flow tables when these are thrown out, at once.
+  RETURN_IF_ERROR(TellSwitches("revalidator/purge"));
   Drops drops;
   for (auto& [host, agent] : agents_) {
     if (!HostRuns(host)) continue;
@@ -194,11 +197,13 @@ absl::StatusOr<OvsWorld::Drops> OvsWorld::ReadDrops() {
 
 absl::StatusOr<FrameBytes> OvsWorld::TunnelPacket(const Injection& injection) const {
   const auto& hosts = resources_.plan().hosts;
-  const auto host = std::find_if(hosts.begin(), hosts.end(), [&](const Hypervisor& one) { return one.node == injection.host; });
+  const auto host = std::find_if(hosts.begin(), hosts.end(),
+                                 [&](const Hypervisor& one) { return one.node == injection.host; });
   std::string inner = "hex:";
   for (const uint8_t byte : injection.frame) inner += fmt::format("{:02x}", byte);
-  return FrameFromText(fmt::format("vxlan(vni={}, eth_src=02:6b:6c:ff:ff:ff, eth_dst={}, src={}, dst={}, sport=50000, {})",
-                                   injection.vni, host->vtep_mac, injection.outer_source, host->vtep.address(), inner));
+  return FrameFromText(
+      fmt::format("vxlan(vni={}, eth_src=02:6b:6c:ff:ff:ff, eth_dst={}, src={}, dst={}, sport=50000, {})",
+                  injection.vni, host->vtep_mac, injection.outer_source, host->vtep.address(), inner));
 }
 
 absl::Status OvsWorld::Inject(const Injection& injection) {
@@ -220,14 +225,42 @@ absl::Status OvsWorld::AwaitFrames(size_t expected, std::vector<CapturedFrame>& 
   return absl::OkStatus();
 }
 
-absl::StatusOr<SendOutcome> OvsWorld::Send(const Injection& injection, size_t expected) {
+// What the frame had the agent do is done when the agent has answered a question that the VM asks behind it: it
+// takes a port's frames in their order. Nothing to ask, or nobody who answers: only what is expected is waited
+// for.
+absl::Status OvsWorld::PassSlowPath(const Vm& vm, std::vector<CapturedFrame>& captured) {
+  const std::optional<SlowQuestion> question = QuestionFor(resources_, vm);
+  if (!question || !HostRuns(resources_.plan().hosts[vm.host].node)) return absl::OkStatus();
+  ASSIGN_OR_RETURN(const FrameBytes frame, FrameFromText(question->frame));
+  RETURN_IF_ERROR(sockets_.at(vm.node).Send(frame));
+  const auto end = Clock::now() + kFramePatience;
+  std::vector<CapturedFrame> news;
+  while (true) {
+    ASSIGN_OR_RETURN(const bool answered, TakeAnswer(*question, vm, news));
+    if (answered) break;
+    if (Clock::now() >= end) {
+      return Error(absl::StatusCode::kDeadlineExceeded,
+                   "the agent of {} does not answer \"{}\" behind the frame",
+                   resources_.plan().hosts[vm.host].node, question->frame);
+    }
+    fences_->Wait(MillisecondsUntil(end));
+    RETURN_IF_ERROR(fences_->Drain(news));
+  }
+  captured.insert(captured.end(), std::make_move_iterator(news.begin()), std::make_move_iterator(news.end()));
+  return fences_->Round(captured);
+}
+
+absl::StatusOr<SendOutcome> OvsWorld::Send(const Injection& injection, size_t expected, bool count_drops) {
   if (stream_ != nullptr) return Invalid("a stream runs, whose packets would be seen; end_stream it first");
   if (!muted_) {
     RETURN_IF_ERROR(SetMuted(true));
     std::vector<CapturedFrame> before;
     RETURN_IF_ERROR(fences_->Round(before));
   }
-  ASSIGN_OR_RETURN(Drops before, ReadDrops());
+  Drops before;
+  if (count_drops) {
+    ASSIGN_OR_RETURN(before, ReadDrops());
+  }
   std::vector<CapturedFrame> captured;
   RETURN_IF_ERROR(fences_->Drain(captured));
   captured.clear();
@@ -235,10 +268,13 @@ absl::StatusOr<SendOutcome> OvsWorld::Send(const Injection& injection, size_t ex
   RETURN_IF_ERROR(AwaitFrames(expected, captured));
   RETURN_IF_ERROR(fences_->Round(captured));
   SendOutcome outcome;
+  if (count_drops) {
+    ASSIGN_OR_RETURN(outcome.drops, ReadDrops());
+  }
+  if (!injection.vm.empty()) RETURN_IF_ERROR(PassSlowPath(*FindVm(resources_.plan(), injection.vm), captured));
   for (CapturedFrame& frame : captured) {
     if (IsReceived(frame)) outcome.seen.push_back({frame.vm, std::move(frame.frame.bytes)});
   }
-  ASSIGN_OR_RETURN(outcome.drops, ReadDrops());
   for (auto& [at, count] : outcome.drops) count -= std::min(count, before[at]);
   std::erase_if(outcome.drops, [](const auto& entry) { return entry.second == 0; });
   return outcome;
@@ -247,7 +283,8 @@ absl::StatusOr<SendOutcome> OvsWorld::Send(const Injection& injection, size_t ex
 // ---- probes
 
 // Fence rounds until one in which nobody says anything: then no answer is under way.
-absl::Status OvsWorld::AwaitSilence(VmProbe& probe, ProbeOutcome& outcome, std::vector<CapturedFrame>& captured) {
+absl::Status OvsWorld::AwaitSilence(VmProbe& probe, ProbeOutcome& outcome,
+                                    std::vector<CapturedFrame>& captured) {
   for (int round = 0; round < kMaxRounds; ++round) {
     std::vector<CapturedFrame> news;
     RETURN_IF_ERROR(fences_->Round(news));
@@ -259,7 +296,8 @@ absl::Status OvsWorld::AwaitSilence(VmProbe& probe, ProbeOutcome& outcome, std::
   return Error(absl::StatusCode::kDeadlineExceeded, "the VMs do not fall silent, so that nothing is proved");
 }
 
-std::set<std::string> OvsWorld::WhoAnswered(const VmProbe& probe, const std::vector<CapturedFrame>& captured) const {
+std::set<std::string> OvsWorld::WhoAnswered(const VmProbe& probe,
+                                            const std::vector<CapturedFrame>& captured) const {
   std::set<std::string> answered;
   std::set<std::string> received;
   for (const CapturedFrame& frame : captured) {
@@ -286,9 +324,10 @@ absl::StatusOr<ProbeOutcome> OvsWorld::Probe(const ProbeStep& step, const Vm& fr
     RETURN_IF_ERROR(fences_->Drain(captured));
     probe->Receive(outcome);
   }
-  // Another VM might answer as well: silence is awaited even so, but for a probe that was answered as expected over
-  // a connection, where it cannot.
-  if (step.kind != ProbeKind::kTcp || !probe->answered()) RETURN_IF_ERROR(AwaitSilence(*probe, outcome, captured));
+  // Another VM might answer as well: silence is awaited even so, but for a probe that was answered as expected
+  // over a connection, where it cannot.
+  if (step.kind != ProbeKind::kTcp || !probe->answered())
+    RETURN_IF_ERROR(AwaitSilence(*probe, outcome, captured));
   if (step.kind == ProbeKind::kPing && probe->answered()) outcome.answered_by = WhoAnswered(*probe, captured);
   return outcome;
 }
@@ -354,7 +393,8 @@ absl::Status OvsWorld::CheckFlows() {
     for (const std::string& line : lines) differences += (differences.empty() ? "" : "\n") + line;
   }
   if (differences.empty()) return absl::OkStatus();
-  return Error(absl::StatusCode::kFailedPrecondition, "the switch differs from a recompute from scratch:\n{}", differences);
+  return Error(absl::StatusCode::kFailedPrecondition, "the switch differs from a recompute from scratch:\n{}",
+               differences);
 }
 
 // ---- daemons

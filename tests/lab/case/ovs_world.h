@@ -1,7 +1,8 @@
-// A case's cloud as a lab of its own: a real controller, agents and Open vSwitches, VMs with the kernel's stack.
+// A case's cloud as a lab of its own: a real controller, agents and Open vSwitches, VMs with the kernel's
+// stack.
 //
-// Probes are sent by the VMs' kernels. While a hand-written frame is under way the kernels' own frames are held back
-// at the VMs' interfaces (the frame itself goes past that), so that what is seen is the test's alone.
+// Probes are sent by the VMs' kernels. While a hand-written frame is under way the kernels' own frames are held
+// back at the VMs' interfaces (the frame itself goes past that), so that what is seen is the test's alone.
 //
 // The lab is removed with the object. Threads: the one that calls Start(), which it moves into the lab's fabric
 // namespace for good.
@@ -40,7 +41,7 @@ class OvsWorld final : public CaseWorld {
   absl::Status WaitApplied() override;
   absl::StatusOr<ProbeOutcome> Probe(const ProbeStep& step, const Vm& from, const IpAddress& to,
                                      bool answer_expected) override;
-  absl::StatusOr<SendOutcome> Send(const Injection& injection, size_t expected) override;
+  absl::StatusOr<SendOutcome> Send(const Injection& injection, size_t expected, bool count_drops) override;
   absl::Status StartStream(const Vm& from, const IpAddress& to, uint32_t rate) override;
   absl::StatusOr<StreamOutcome> EndStream() override;
   absl::StatusOr<TraceOutcome> Trace(const Vm& from, const FrameBytes& frame) override;
@@ -60,12 +61,14 @@ class OvsWorld final : public CaseWorld {
   // What is not as it should be yet; empty: everything is applied.
   absl::StatusOr<std::string> NotApplied();
   std::string HostLacks(const std::string& host, const ControllerProgress* controller);
-  absl::Status Revalidated();
+  // The same command to every switch that runs, at once.
+  absl::Status TellSwitches(const std::string& command);
   bool HostRuns(const std::string& host) const;  // Agent and switch.
 
   absl::StatusOr<Drops> ReadDrops();
   absl::Status Inject(const Injection& injection);
   absl::StatusOr<FrameBytes> TunnelPacket(const Injection& injection) const;
+  absl::Status PassSlowPath(const Vm& vm, std::vector<CapturedFrame>& captured);
   absl::Status AwaitFrames(size_t expected, std::vector<CapturedFrame>& captured);
   absl::Status AwaitSilence(VmProbe& probe, ProbeOutcome& outcome, std::vector<CapturedFrame>& captured);
   std::set<std::string> WhoAnswered(const VmProbe& probe, const std::vector<CapturedFrame>& captured) const;
@@ -76,13 +79,12 @@ class OvsWorld final : public CaseWorld {
   const Case& subject_;
   const Layout layout_;
   Programs programs_;
-  std::string tc_;
   std::string appctl_;
   bool built_ = false;
   std::unique_ptr<ControllerClient> controller_;
   std::map<std::string, AgentClient> agents_;
-  std::map<std::string, RawSocket> sockets_;    // By VM.
-  std::map<std::string, RawSocket> underlay_;   // By host: the fabric's end of its link.
+  std::map<std::string, RawSocket> sockets_;   // By VM.
+  std::map<std::string, RawSocket> underlay_;  // By host: the fabric's end of its link.
   std::unique_ptr<Fences> fences_;
   std::set<std::string> agents_down_;
   std::set<std::string> switches_down_;

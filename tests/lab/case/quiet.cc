@@ -14,8 +14,8 @@ constexpr uint8_t kMldv2Report = 143;
 
 }  // namespace
 
-// A hand-written one looks the same; but kernels are held back while such are under way, and speak IGMP and MLD only
-// when they are not.
+// A hand-written one looks the same; but kernels are held back while such are under way, and speak IGMP and MLD
+// only when they are not.
 bool IsBackground(const CapturedFrame& captured) {
   const Packet packet(captured.frame.bytes);
   if (!packet.has_ip()) return false;

@@ -28,8 +28,8 @@ Json ToJson(const CaseResult& result) {
 }
 
 size_t CountFailed(const std::vector<CaseResult>& results) {
-  return static_cast<size_t>(std::count_if(results.begin(), results.end(),
-                                           [](const CaseResult& result) { return result.failure.has_value(); }));
+  return static_cast<size_t>(std::count_if(
+      results.begin(), results.end(), [](const CaseResult& result) { return result.failure.has_value(); }));
 }
 
 // Further lines stand under the first.
@@ -50,8 +50,9 @@ std::string ResultText(const CaseResult& result) {
   for (const std::string& note : result.notes) text += fmt::format("  {}", note);
   text += '\n';
   if (!result.failure) return text;
-  return text + fmt::format("     {}\n       expected: {}\n       seen:     {}\n", Indented(result.failure->where),
-                            Indented(result.failure->expected), Indented(result.failure->seen));
+  return text + fmt::format("     {}\n       expected: {}\n       seen:     {}\n",
+                            Indented(result.failure->where), Indented(result.failure->expected),
+                            Indented(result.failure->seen));
 }
 
 std::string ResultJson(const CaseResult& result) {

@@ -20,7 +20,9 @@ std::string Names(const std::vector<T>& all, Name name) {
   return text;
 }
 
-bool IsNameCharacter(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || c == '-' || c == '.'; }
+bool IsNameCharacter(char c) {
+  return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || c == '-' || c == '.';
+}
 
 constexpr std::string_view kFunctions[] = {"mac", "ip", "ip6", "ll", "vtep"};
 
@@ -128,7 +130,8 @@ absl::StatusOr<const model::Port*> CaseResources::FindPort(std::string_view name
 }
 
 const Vm* CaseResources::VmOfPort(const PortId& port) const {
-  const auto found = std::find_if(plan_.vms.begin(), plan_.vms.end(), [&](const Vm& vm) { return vm.port == port; });
+  const auto found =
+      std::find_if(plan_.vms.begin(), plan_.vms.end(), [&](const Vm& vm) { return vm.port == port; });
   return found == plan_.vms.end() ? nullptr : &*found;
 }
 

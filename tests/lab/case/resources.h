@@ -1,7 +1,8 @@
 // What a case's cloud consists of at the moment: the resources, and the VMs and hosts of the lab.
 //
-// VMs and hosts that a later step brings in are there from the start, as a hypervisor that is empty or a VM whose
-// port nobody has told the controller of yet; the names and addresses of hosts thus never change in a case.
+// VMs and hosts that a later step brings in are there from the start, as a hypervisor that is empty or a VM
+// whose port nobody has told the controller of yet; the names and addresses of hosts thus never change in a
+// case.
 #pragma once
 
 #include <absl/status/statusor.h>

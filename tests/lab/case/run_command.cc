@@ -39,7 +39,8 @@ struct Task {
   std::string datapath;
 };
 
-CaseResult Failed(const std::string& name, const std::string& datapath, const std::string& where, const std::string& seen) {
+CaseResult Failed(const std::string& name, const std::string& datapath, const std::string& where,
+                  const std::string& seen) {
   CaseResult result;
   result.name = name;
   result.datapath = datapath;
@@ -129,7 +130,8 @@ class Jobs {
     const sigset_t signals = EndingSignals();
     pthread_sigmask(SIG_BLOCK, &signals, nullptr);
     std::thread listener([this, signals] { Listen(signals); });
-    const unsigned jobs = options_.jobs != 0 ? options_.jobs : std::max(1U, std::thread::hardware_concurrency());
+    const unsigned jobs =
+        options_.jobs != 0 ? options_.jobs : std::max(1U, std::thread::hardware_concurrency());
     std::vector<std::thread> threads;
     for (unsigned i = 0; i < jobs; ++i) threads.emplace_back([this] { Work(); });
     for (std::thread& thread : threads) thread.join();
@@ -159,8 +161,9 @@ class Jobs {
       const size_t index = next_++;
       if (index >= tasks_.size()) return;
       const Task& task = tasks_[index];
-      CaseResult result =
-          task.datapath == "sim" ? RunInSim(*task.subject) : RunInLab(*task.subject, fmt::format("c{}_{}", getpid(), index));
+      CaseResult result = task.datapath == "sim"
+                              ? RunInSim(*task.subject)
+                              : RunInLab(*task.subject, fmt::format("c{}_{}", getpid(), index));
       if (!interrupted_) Add(std::move(result));
     }
   }

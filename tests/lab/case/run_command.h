@@ -13,8 +13,8 @@ struct RunOptions {
   bool json = false;
 };
 
-// Prints a line per case and datapath, and a summary. The program's exit status: 0 if all passed, 1 if one failed,
-// 130 if it was interrupted. Leaves no lab behind either way.
+// Prints a line per case and datapath, and a summary. The program's exit status: 0 if all passed, 1 if one
+// failed, 130 if it was interrupted. Leaves no lab behind either way.
 int RunCases(const RunOptions& options);
 
 // One case on a lab of the given name, in a process of its own, since its sockets must be opened in that lab's

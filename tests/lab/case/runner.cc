@@ -57,7 +57,8 @@ class Run {
       const Judgement judgement = std::visit([this](const auto& action) { return Do(action); }, step.action);
       if (!Take(judgement, where)) return;
     }
-    if (streaming_ && !Take(Do(EndStreamStep{}), fmt::format("{}: stream until the end", subject_.file))) return;
+    if (streaming_ && !Take(Do(EndStreamStep{}), fmt::format("{}: stream until the end", subject_.file)))
+      return;
     Take(Done(world_.WaitApplied()), fmt::format("{}: after the last step", subject_.file)) &&
         Take(Done(world_.CheckFlows()), fmt::format("{}: flows after the last step", subject_.file));
   }
@@ -102,7 +103,8 @@ class Run {
       ASSIGN_OR_RETURN(const ProbeOutcome outcome, world_.Probe(step, *from, to, !nobody || step.error));
       const std::set<std::string> expected =
           nobody ? std::set<std::string>() : std::set<std::string>{step.answered_by};
-      if (outcome.answered_by != expected || (step.error && outcome.errors != std::set<std::string>{*step.error}) ||
+      if (outcome.answered_by != expected ||
+          (step.error && outcome.errors != std::set<std::string>{*step.error}) ||
           (!step.error && !nobody && !outcome.errors.empty())) {
         return Differs(fmt::format("{} -> {}: answered by {}{}", step.from, to, step.answered_by,
                                    step.error ? ", error " + *step.error : ""),
@@ -150,7 +152,7 @@ class Run {
       ASSIGN_OR_RETURN(std::string text, world_.resources().Substitute(one.frame));
       for (uint32_t i = 0; i < step.count; ++i) expected.push_back({one.line, one.vm, text});
     }
-    ASSIGN_OR_RETURN(SendOutcome outcome, world_.Send(injection, expected.size()));
+    ASSIGN_OR_RETURN(SendOutcome outcome, world_.Send(injection, expected.size(), step.drop.has_value()));
     ASSIGN_OR_RETURN(auto difference, JudgeReceived(expected, std::move(outcome.seen)));
     if (difference) return difference;
     return step.drop ? JudgeDrop(step, outcome) : AsExpected();
@@ -168,7 +170,8 @@ class Run {
         if (mismatch) nearest = fmt::format("; of what it received: {}", *mismatch);
       }
       if (taken == seen.end()) {
-        return Differs(fmt::format("{} receives {} (line {})", one.vm, one.frame.empty() ? "a frame" : one.frame, one.line),
+        return Differs(fmt::format("{} receives {} (line {})", one.vm,
+                                   one.frame.empty() ? "a frame" : one.frame, one.line),
                        fmt::format("it does not{}", nearest));
       }
       seen.erase(taken);
@@ -184,7 +187,8 @@ class Run {
   static Judgement JudgeDrop(const SendStep& step, const SendOutcome& outcome) {
     std::string seen;
     for (const auto& [at, count] : outcome.drops) {
-      if (at.second == *step.drop && (step.at.empty() || at.first == step.at) && count >= step.count) return AsExpected();
+      if (at.second == *step.drop && (step.at.empty() || at.first == step.at) && count >= step.count)
+        return AsExpected();
       seen += fmt::format("{}{} {} at {}", seen.empty() ? "" : ", ", count, at.second, at.first);
     }
     return Differs(fmt::format("dropped as {}{}", *step.drop, step.at.empty() ? "" : " at " + step.at),

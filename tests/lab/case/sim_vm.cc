@@ -57,7 +57,8 @@ const IpAddress* SimVm::SourceFor(const IpAddress& destination) const {
 bool SimVm::NextHop(const IpAddress& destination, IpAddress& next_hop) const {
   int best = -1;
   const auto consider = [&](const IpPrefix& prefix, const IpAddress& via) {
-    if (prefix.family() != destination.family() || !prefix.Contains(destination) || prefix.length() <= best) return;
+    if (prefix.family() != destination.family() || !prefix.Contains(destination) || prefix.length() <= best)
+      return;
     best = prefix.length();
     next_hop = via;
   };
@@ -124,7 +125,8 @@ void SimVm::Solicit(const IpAddress& next_hop, const IpAddress& source) {
     Append(arp, next_hop.bytes());
     return Emit(kBroadcast, kEtherArp, arp);
   }
-  IpPacket solicitation{from, SolicitedNode(next_hop), kProtoIcmpv6, 255, false, 0, 0, false, {kNsType, 0, 0, 0, 0, 0, 0, 0}};
+  IpPacket solicitation{from,  SolicitedNode(next_hop),       kProtoIcmpv6, 255, false, 0, 0,
+                        false, {kNsType, 0, 0, 0, 0, 0, 0, 0}};
   Append(solicitation.payload, next_hop.bytes());
   Append(solicitation.payload, std::array<uint8_t, 2>{1, 1});
   Append(solicitation.payload, vm_->mac.bytes());
@@ -150,7 +152,8 @@ void SimVm::Receive(const Frame& frame) {
 
 void SimVm::ReceiveArp(const std::vector<uint8_t>& arp) {
   const Packet packet(arp);
-  if (packet.arp_op() == 2 || neighbours_.count(packet.arp_spa()) != 0) Learn(packet.arp_spa(), packet.arp_sha());
+  if (packet.arp_op() == 2 || neighbours_.count(packet.arp_spa()) != 0)
+    Learn(packet.arp_spa(), packet.arp_sha());
   if (packet.arp_op() != 1 || !Owns(packet.arp_tpa()) || Owns(packet.arp_spa())) return;
   std::vector<uint8_t> reply = {0, 1, 0x08, 0, 6, 4, 0, 2};
   Append(reply, vm_->mac.bytes());
@@ -161,7 +164,8 @@ void SimVm::ReceiveArp(const std::vector<uint8_t>& arp) {
 }
 
 bool SimVm::ReceiveNd(const IpPacket& packet, const MacAddress& sender) {
-  if (packet.protocol != kProtoIcmpv6 || packet.fragment() || packet.payload.size() < 24 || packet.ttl != 255) return false;
+  if (packet.protocol != kProtoIcmpv6 || packet.fragment() || packet.payload.size() < 24 || packet.ttl != 255)
+    return false;
   const uint8_t type = packet.payload[0];
   if (type != kNsType && type != kNaType) return false;
   const IpAddress target = IpAddress::V6(std::span<const uint8_t, 16>(&packet.payload[8], 16));
@@ -175,7 +179,8 @@ bool SimVm::ReceiveNd(const IpPacket& packet, const MacAddress& sender) {
     Learn(target, mac);
   } else if (Owns(target) && !packet.src.IsUnspecified()) {
     neighbours_[packet.src] = sender;
-    IpPacket answer{target, packet.src, kProtoIcmpv6, 255, false, 0, 0, false, {kNaType, 0, 0, 0, 0x60, 0, 0, 0}};
+    IpPacket answer{
+        target, packet.src, kProtoIcmpv6, 255, false, 0, 0, false, {kNaType, 0, 0, 0, 0x60, 0, 0, 0}};
     Append(answer.payload, target.bytes());
     Append(answer.payload, std::array<uint8_t, 2>{2, 1});
     Append(answer.payload, vm_->mac.bytes());
@@ -232,7 +237,8 @@ void SimVm::LocalIcmp(const IpPacket& packet) {
   }
   const std::string data(icmp.begin() + 8, icmp.end());
   if (icmp[0] == (v4 ? 0 : 129)) return arrivals_.push_back({SimArrival::Kind::kEchoReply, packet.src, data});
-  const std::string error = IcmpErrorText(packet.src.family(), icmp[0], icmp[1], U16(icmp, 4) << 16 | U16(icmp, 6));
+  const std::string error =
+      IcmpErrorText(packet.src.family(), icmp[0], icmp[1], U16(icmp, 4) << 16 | U16(icmp, 6));
   if (!error.empty()) arrivals_.push_back({SimArrival::Kind::kError, packet.src, error});
 }
 
@@ -243,8 +249,14 @@ void SimVm::LocalUdp(const IpPacket& packet) {
     return arrivals_.push_back({SimArrival::Kind::kDatagram, packet.src, data});
   }
   const std::string answer = vm_->node + " " + data.substr(0, 64);
-  std::vector<uint8_t> reply = {packet.payload[2], packet.payload[3], packet.payload[0], packet.payload[1],
-                                static_cast<uint8_t>((8 + answer.size()) >> 8), static_cast<uint8_t>(8 + answer.size()), 0, 0};
+  std::vector<uint8_t> reply = {packet.payload[2],
+                                packet.payload[3],
+                                packet.payload[0],
+                                packet.payload[1],
+                                static_cast<uint8_t>((8 + answer.size()) >> 8),
+                                static_cast<uint8_t>(8 + answer.size()),
+                                0,
+                                0};
   reply.insert(reply.end(), answer.begin(), answer.end());
   answered_ = true;
   Reply(packet, std::move(reply));
@@ -270,8 +282,8 @@ void SimVm::LocalTcp(const IpPacket& packet) {
     if (!to_server && !data.empty()) arrivals_.push_back({SimArrival::Kind::kSegment, packet.src, data});
     return;
   }
-  std::vector<uint8_t> reply = {segment[2], segment[3], segment[0], segment[1], 0, 0, 0, 1, 0, 0, 0, 1,
-                                0x50, answer_flags, 0x20, 0, 0, 0, 0, 0};
+  std::vector<uint8_t> reply = {segment[2], segment[3], segment[0], segment[1],   0,    0, 0, 1, 0, 0,
+                                0,          1,          0x50,       answer_flags, 0x20, 0, 0, 0, 0, 0};
   reply.insert(reply.end(), answer.begin(), answer.end());
   Reply(packet, std::move(reply));
 }

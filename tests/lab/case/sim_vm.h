@@ -1,6 +1,7 @@
-// The network stack of a VM in sim: what a plain Linux guest with the lab's configuration does, as far as cases need
-// it. It resolves neighbours by ARP and ND, answers echo requests, answers UDP and TCP on the probe port with the
-// VM's name as the lab's responder does, fragments and reassembles, and forwards if something is behind it.
+// The network stack of a VM in sim: what a plain Linux guest with the lab's configuration does, as far as cases
+// need it. It resolves neighbours by ARP and ND, answers echo requests, answers UDP and TCP on the probe port
+// with the VM's name as the lab's responder does, fragments and reassembles, and forwards if something is
+// behind it.
 #pragma once
 
 #include <cstdint>
@@ -31,8 +32,8 @@ class SimVm {
   void Reconfigure(const Vm& vm) { vm_ = &vm; }
   const Vm& vm() const { return *vm_; }
 
-  // A program sends this; the source is chosen if it is unspecified. False: there is no way, or it is larger than
-  // the MTU and must not be fragmented, which is then an arrival.
+  // A program sends this; the source is chosen if it is unspecified. False: there is no way, or it is larger
+  // than the MTU and must not be fragmented, which is then an arrival.
   bool Send(IpPacket packet);
 
   // The network delivers this.

@@ -158,7 +158,8 @@ absl::StatusOr<ProbeOutcome> SimWorld::Probe(const ProbeStep& step, const Vm& fr
   return outcome;
 }
 
-absl::StatusOr<SendOutcome> SimWorld::Send(const Injection& injection, size_t /*expected*/) {
+absl::StatusOr<SendOutcome> SimWorld::Send(const Injection& injection, size_t /*expected*/,
+                                           bool /*count_drops*/) {
   SendOutcome outcome;
   for (uint32_t i = 0; i < injection.count; ++i) {
     sim::CloudResult result;

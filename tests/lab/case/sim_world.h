@@ -27,7 +27,7 @@ class SimWorld final : public CaseWorld {
   absl::Status WaitApplied() override { return absl::OkStatus(); }
   absl::StatusOr<ProbeOutcome> Probe(const ProbeStep& step, const Vm& from, const IpAddress& to,
                                      bool answer_expected) override;
-  absl::StatusOr<SendOutcome> Send(const Injection& injection, size_t expected) override;
+  absl::StatusOr<SendOutcome> Send(const Injection& injection, size_t expected, bool count_drops) override;
   // A stream is one probe at its beginning and one at its end.
   absl::Status StartStream(const Vm& from, const IpAddress& to, uint32_t rate) override;
   absl::StatusOr<StreamOutcome> EndStream() override;

@@ -75,7 +75,8 @@ class TraceCheck {
       Injection injection;
       injection.vm = vm->node;
       injection.frame = frame;
-      ASSIGN_OR_RETURN(const SendOutcome outcome, world_.Send(injection, told.deliveries.size()));
+      ASSIGN_OR_RETURN(const SendOutcome outcome,
+                       world_.Send(injection, told.deliveries.size(), /*count_drops=*/true));
       delivered_ += outcome.seen.empty() ? 0 : 1;
       const Fate seen = FateOf(outcome);
       if (seen == told) continue;

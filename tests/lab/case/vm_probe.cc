@@ -67,7 +67,8 @@ IpAddress FromAddress(const sockaddr_storage& storage) {
 
 class Socket {
  public:
-  Socket(int family, int type, int protocol) : fd_(socket(family, type | SOCK_NONBLOCK | SOCK_CLOEXEC, protocol)) {}
+  Socket(int family, int type, int protocol)
+      : fd_(socket(family, type | SOCK_NONBLOCK | SOCK_CLOEXEC, protocol)) {}
   Socket(const Socket&) = delete;
   Socket& operator=(const Socket&) = delete;
   ~Socket() {
@@ -92,7 +93,8 @@ class IcmpSocket {
  public:
   explicit IcmpSocket(IpFamily family)
       : v4_(family == IpFamily::kV4),
-        socket_(v4_ ? AF_INET : AF_INET6, SOCK_RAW, v4_ ? static_cast<int>(IPPROTO_ICMP) : static_cast<int>(IPPROTO_ICMPV6)) {}
+        socket_(v4_ ? AF_INET : AF_INET6, SOCK_RAW,
+                v4_ ? static_cast<int>(IPPROTO_ICMP) : static_cast<int>(IPPROTO_ICMPV6)) {}
 
   const Socket& socket() const { return socket_; }
 
@@ -102,11 +104,13 @@ class IcmpSocket {
     while (true) {
       sockaddr_storage from = {};
       socklen_t length = sizeof from;
-      const ssize_t size = recvfrom(socket_.fd(), buffer.data(), buffer.size(), 0, reinterpret_cast<sockaddr*>(&from), &length);
+      const ssize_t size =
+          recvfrom(socket_.fd(), buffer.data(), buffer.size(), 0, reinterpret_cast<sockaddr*>(&from), &length);
       if (size < 0) return messages;
       const size_t header = v4_ ? size_t{4} * (buffer[0] & 0x0f) : 0;
       if (static_cast<size_t>(size) < header + 8) continue;
-      messages.push_back({FromAddress(from), {buffer.begin() + static_cast<std::ptrdiff_t>(header), buffer.begin() + size}});
+      messages.push_back(
+          {FromAddress(from), {buffer.begin() + static_cast<std::ptrdiff_t>(header), buffer.begin() + size}});
     }
   }
 
@@ -141,7 +145,8 @@ class Probe : public VmProbe {
  public:
   Probe(const ProbeStep& step, const IpAddress& to) : step_(step), to_(to), icmp_(to.family()) {
     static std::atomic<uint64_t> next{0};
-    token_ = fmt::format("{:024x}", (uint64_t{static_cast<uint32_t>(getpid())} << 32) + ++next).substr(0, kTokenBytes);
+    token_ = fmt::format("{:024x}", (uint64_t{static_cast<uint32_t>(getpid())} << 32) + ++next)
+                 .substr(0, kTokenBytes);
   }
 
  protected:
@@ -190,7 +195,8 @@ class Ping final : public Probe {
       echo[2] = static_cast<uint8_t>(~sum >> 8);
       echo[3] = static_cast<uint8_t>(~sum);
     }
-    if (sendto(icmp_.socket().fd(), echo.data(), echo.size(), 0, address_.get(), address_.length) >= 0) return absl::OkStatus();
+    if (sendto(icmp_.socket().fd(), echo.data(), echo.size(), 0, address_.get(), address_.length) >= 0)
+      return absl::OkStatus();
     if (errno == ENETUNREACH || errno == EHOSTUNREACH || errno == ENOBUFS) return absl::OkStatus();  // Silence.
     return FromErrno(fmt::format("sending an echo request to {}", to_));
   }
@@ -213,13 +219,16 @@ class Ping final : public Probe {
 class Datagram final : public Probe {
  public:
   Datagram(const ProbeStep& step, const IpAddress& to)
-      : Probe(step, to), socket_(to.is_v4() ? AF_INET : AF_INET6, SOCK_DGRAM, 0), address_(MakeAddress(to, kProbePort)) {
+      : Probe(step, to),
+        socket_(to.is_v4() ? AF_INET : AF_INET6, SOCK_DGRAM, 0),
+        address_(MakeAddress(to, kProbePort)) {
     SetFragmentation(socket_, to.is_v4(), false);
   }
 
   absl::Status Send() override {
     const std::string data = Data();
-    if (sendto(socket_.fd(), data.data(), data.size(), 0, address_.get(), address_.length) >= 0) return absl::OkStatus();
+    if (sendto(socket_.fd(), data.data(), data.size(), 0, address_.get(), address_.length) >= 0)
+      return absl::OkStatus();
     if (errno == ENETUNREACH || errno == EHOSTUNREACH) return absl::OkStatus();
     return FromErrno(fmt::format("sending a datagram to {}", to_));
   }
@@ -229,7 +238,8 @@ class Datagram final : public Probe {
     while (true) {
       sockaddr_storage from = {};
       socklen_t length = sizeof from;
-      const ssize_t size = recvfrom(socket_.fd(), buffer.data(), buffer.size(), 0, reinterpret_cast<sockaddr*>(&from), &length);
+      const ssize_t size =
+          recvfrom(socket_.fd(), buffer.data(), buffer.size(), 0, reinterpret_cast<sockaddr*>(&from), &length);
       if (size < 0) break;
       if (FromAddress(from) == to_) TakeAnswer({buffer.data(), static_cast<size_t>(size)}, outcome);
     }
@@ -246,11 +256,13 @@ class Datagram final : public Probe {
 class Connection final : public Probe {
  public:
   Connection(const ProbeStep& step, const IpAddress& to)
-      : Probe(step, to), socket_(to.is_v4() ? AF_INET : AF_INET6, SOCK_STREAM, 0), address_(MakeAddress(to, kProbePort)) {}
+      : Probe(step, to),
+        socket_(to.is_v4() ? AF_INET : AF_INET6, SOCK_STREAM, 0),
+        address_(MakeAddress(to, kProbePort)) {}
 
   absl::Status Send() override {
-    if (connect(socket_.fd(), address_.get(), address_.length) == 0 || errno == EINPROGRESS || errno == ENETUNREACH ||
-        errno == EHOSTUNREACH) {
+    if (connect(socket_.fd(), address_.get(), address_.length) == 0 || errno == EINPROGRESS ||
+        errno == ENETUNREACH || errno == EHOSTUNREACH) {
       return absl::OkStatus();
     }
     return FromErrno(fmt::format("connecting to {}", to_));
@@ -260,7 +272,8 @@ class Connection final : public Probe {
     TakeErrors(outcome);
     sockaddr_storage peer = {};
     socklen_t length = sizeof peer;
-    if (getpeername(socket_.fd(), reinterpret_cast<sockaddr*>(&peer), &length) != 0) return;  // Not connected yet.
+    if (getpeername(socket_.fd(), reinterpret_cast<sockaddr*>(&peer), &length) != 0)
+      return;  // Not connected yet.
     if (!asked_) asked_ = send(socket_.fd(), token_.data(), token_.size(), MSG_NOSIGNAL) > 0;
     std::array<char, 512> buffer;
     const ssize_t size = recv(socket_.fd(), buffer.data(), buffer.size(), 0);

@@ -1,5 +1,5 @@
-// One probe from a VM of a lab, sent by the VM's own kernel: an echo request, a datagram or a TCP connection to the
-// probe port, and what comes back: the answer, or ICMP errors that quote it.
+// One probe from a VM of a lab, sent by the VM's own kernel: an echo request, a datagram or a TCP connection to
+// the probe port, and what comes back: the answer, or ICMP errors that quote it.
 #pragma once
 
 #include <absl/status/status.h>

@@ -1,5 +1,5 @@
-// Where a case runs: sim in this process, or a lab with real switches. What it does is told here, and what came of
-// it is told back; the runner judges, so that all worlds are judged alike.
+// Where a case runs: sim in this process, or a lab with real switches. What it does is told here, and what came
+// of it is told back; the runner judges, so that all worlds are judged alike.
 #pragma once
 
 #include <absl/status/status.h>
@@ -75,8 +75,9 @@ class CaseWorld {
   // One probe; `answer_expected` says whether to wait for one. Returns when no more can come.
   virtual absl::StatusOr<ProbeOutcome> Probe(const ProbeStep& step, const Vm& from, const IpAddress& to,
                                              bool answer_expected) = 0;
-  // Returns when whatever comes of it has come. `expected` frames are waited for.
-  virtual absl::StatusOr<SendOutcome> Send(const Injection& injection, size_t expected) = 0;
+  // Returns when whatever comes of it has come. `expected` frames are waited for; drops are told if
+  // `count_drops`.
+  virtual absl::StatusOr<SendOutcome> Send(const Injection& injection, size_t expected, bool count_drops) = 0;
 
   virtual absl::Status StartStream(const Vm& from, const IpAddress& to, uint32_t rate) = 0;
   virtual absl::StatusOr<StreamOutcome> EndStream() = 0;
