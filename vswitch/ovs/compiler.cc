@@ -126,9 +126,8 @@ uint32_t AdvertisementFlags(const AnsweredAddress& a) {
 
 // The solicitation is turned into the advertisement in place, in two tables: the fields of an
 // advertisement can be set only where the flow matches on one.
-void CompileNdAnswer(const AnsweredAddress& a, const Owner& owner, FlowTable& out) {
-  const std::string target = fmt::format("metadata={:#x},nd_target={}", a.vni.value(), a.ip);
-  const std::string solicit = fmt::format("icmp6,icmp_type=135,icmp_code=0,nw_ttl=255,{}", target);
+void CompileNdRewrite(const AnsweredAddress& a, const std::string& solicit, const std::string& target,
+                      const Owner& owner, FlowTable& out) {
   Add(out, Table::kNd, 100, solicit,
       fmt::format("set_field:{:#x}->nd_reserved,set_field:2->nd_options_type,set_field:136->icmpv6_type,{}",
                   AdvertisementFlags(a), Goto(Table::kNdReply)),
@@ -142,16 +141,27 @@ void CompileNdAnswer(const AnsweredAddress& a, const Owner& owner, FlowTable& ou
   // No room for the answer's link-layer address, or an answer to all (RFC 4861, 7.2.4).
   Add(out, Table::kNd, 110, solicit + ",nd_sll=00:00:00:00:00:00", ToAgent(SlowPathCause::kNeighbour), owner);
   Add(out, Table::kNd, 130, solicit + ",ipv6_src=::", ToAgent(SlowPathCause::kNeighbour), owner);
+}
+
+void CompileNdAnswer(const AnsweredAddress& a, const Owner& owner, bool in_tables, FlowTable& out) {
+  const std::string target = fmt::format("metadata={:#x},nd_target={}", a.vni.value(), a.ip);
+  const std::string solicit = fmt::format("icmp6,icmp_type=135,icmp_code=0,nw_ttl=255,{}", target);
+  if (in_tables) {
+    CompileNdRewrite(a, solicit, target, owner, out);
+  } else {
+    Add(out, Table::kNd, 130, solicit, ToAgent(SlowPathCause::kNeighbour), owner);
+  }
   if (a.owner_port != 0) {
     Add(out, Table::kNd, 140, fmt::format("{},in_port={}", solicit, a.owner_port), Goto(Table::kL2), owner);
   }
 }
 
-void CompileAnswer(const AnsweredAddress& address, const Owner& owner, FlowTable& out) {
+void CompileAnswer(const AnsweredAddress& address, const Owner& owner, const Bindings& bindings,
+                   FlowTable& out) {
   if (address.ip.is_v4()) {
     CompileArpAnswer(address, owner, out);
   } else {
-    CompileNdAnswer(address, owner, out);
+    CompileNdAnswer(address, owner, bindings.nd_in_tables, out);
   }
 }
 
@@ -183,7 +193,7 @@ void CompileRemoteMac(const HostView& view, const RemoteEndpoint& endpoint, cons
   }
 }
 
-void CompileLocalPort(const HostView& view, const LocalPort& port, uint32_t ofport,
+void CompileLocalPort(const HostView& view, const LocalPort& port, uint32_t ofport, const Bindings& bindings,
                       const Announcers& announcers, FlowTable& out) {
   const Owner owner{OwnerKind::kPort, port.id.str()};
   const std::string from = fmt::format("in_port={}", ofport);
@@ -202,7 +212,7 @@ void CompileLocalPort(const HostView& view, const LocalPort& port, uint32_t ofpo
   for (const IpAddress& ip : port.ips) {
     if (view.claims.count({port.network, ip}) != 0) continue;
     CompileAnswer({vni, ip, port.mac, false, false, ofport, announcers.MayAnnounce(port.network, ip)}, owner,
-                  out);
+                  bindings, out);
   }
 }
 
@@ -215,7 +225,7 @@ void CompileEndpoint(const HostView& view, const RemoteEndpoint& endpoint, const
   for (const IpAddress& ip : endpoint.ips) {
     if (view.claims.count({endpoint.network, ip}) != 0) continue;
     CompileAnswer({vni, ip, endpoint.mac, false, false, 0, announcers.MayAnnounce(endpoint.network, ip)}, owner,
-                  out);
+                  bindings, out);
   }
 }
 
@@ -232,18 +242,18 @@ void CompileHost(const RemoteHost& host, const Bindings& bindings, FlowTable& ou
 }
 
 // ARP and ND for a router's own addresses; the rest of a router is in compile_router.cc.
-void CompileRouterAnswers(const HostView& view, const RouterView& router, const Announcers& announcers,
-                          FlowTable& out) {
+void CompileRouterAnswers(const HostView& view, const RouterView& router, const Bindings& bindings,
+                          const Announcers& announcers, FlowTable& out) {
   if (!router.admin_state_up) return;
   const Owner owner{OwnerKind::kRouter, router.id.str()};
   for (const RouterPort& port : router.ports) {
     if (!NetworkUp(view, port.network)) continue;
     const Vni vni = view.networks.at(port.network).vni;
-    CompileAnswer({vni, port.link_local, port.mac, true, false, 0}, owner, out);
+    CompileAnswer({vni, port.link_local, port.mac, true, false, 0}, owner, bindings, out);
     for (const IpPrefix& address : port.addresses) {
       const bool anycast = address.length() < 127 && address.address() == address.Network().address();
       const bool announced = announcers.MayAnnounce(port.network, address.address());
-      CompileAnswer({vni, address.address(), port.mac, true, anycast, 0, announced}, owner, out);
+      CompileAnswer({vni, address.address(), port.mac, true, anycast, 0, announced}, owner, bindings, out);
     }
   }
 }
@@ -260,7 +270,7 @@ void CompileClaims(const HostView& view, const Bindings& bindings, const Announc
     if (!NetworkUp(view, network)) continue;
     CompileAnswer({view.networks.at(network).vni, ip, claim.mac, false, false, ofport_of(claim.port),
                    announcers.MayAnnounce(network, ip)},
-                  {OwnerKind::kPort, claim.port.str()}, out);
+                  {OwnerKind::kPort, claim.port.str()}, bindings, out);
   }
   for (const auto& [key, port] : ClaimedMacs(view)) {
     const auto& [network, mac] = key;
@@ -289,7 +299,7 @@ void CompileView(const HostView& view, const Bindings& bindings, FlowTable& out)
   for (const auto& [id, port] : view.ports) {
     const auto ofport = bindings.ports.find(id);
     if (ofport == bindings.ports.end()) continue;
-    CompileLocalPort(view, port, ofport->second, announcers, out);
+    CompileLocalPort(view, port, ofport->second, bindings, announcers, out);
     if (!port.admin_state_up) continue;
     ports[port.network].all.push_back(ofport->second);
     if (!port.port_security_enabled) ports[port.network].unsecured.emplace(id, ofport->second);
@@ -302,7 +312,7 @@ void CompileView(const HostView& view, const Bindings& bindings, FlowTable& out)
   for (const auto& [id, host] : view.hosts) CompileHost(host, bindings, out);
   const std::map<RouterId, uint32_t> router_keys = AssignRouterKeys(view.routers);
   for (const auto& [id, router] : view.routers) {
-    CompileRouterAnswers(view, router, announcers, out);
+    CompileRouterAnswers(view, router, bindings, announcers, out);
     CompileRouter(view, router, router_keys.at(id), out);
   }
   CompileNeighbours(view, out);

@@ -10,6 +10,7 @@
 #include "vswitch/ovs/compile_flood.h"
 #include "vswitch/ovs/compile_router.h"
 #include "vswitch/ovs/pipeline.h"
+#include "vswitch/ovs/slow_path_action.h"
 
 namespace kasane::ovs {
 namespace {
@@ -130,6 +131,29 @@ TEST(Compile, AClaimOfAPortThatIsNotPluggedIsNotFollowed) {
   };
   EXPECT_EQ(leads_to(Compile(view, {})), "");
   EXPECT_NE(leads_to(Compile(view, {{{PortId("p"), 3}}, 0, 0})).find("set_field:0x3->reg0"), std::string::npos);
+}
+
+TEST(Compile, OnTheKernelsDatapathTheAgentAnswersSolicitations) {
+  HostView view;
+  view.networks.emplace(NetworkId("n"), NetworkView{NetworkId("n"), "n", *Vni::From(7), 1450, true, {}});
+  const IpAddress ip = *IpAddress::Parse("2001:db8::1");
+  view.endpoints.emplace(
+      PortId("e"),
+      RemoteEndpoint{
+          PortId("e"), "e", NetworkId("n"), HostId("h2"), *MacAddress::Parse("fa:16:3e:00:00:01"), {ip}});
+  const auto count = [&](bool nd_in_tables, const std::string& text) {
+    Bindings bindings;
+    bindings.nd_in_tables = nd_in_tables;
+    int found = 0;
+    for (const auto& [key, value] : Compile(view, bindings).flows()) {
+      const bool about = key.match.find("nd_target=2001:db8::1") != std::string::npos;
+      found += about && value.actions.find(text) != std::string::npos ? 1 : 0;
+    }
+    return found;
+  };
+  EXPECT_EQ(count(true, "nd_reserved"), 1);
+  EXPECT_EQ(count(false, "nd_"), 0) << "fields that the kernel cannot set";
+  EXPECT_EQ(count(false, ToAgent(SlowPathCause::kNeighbour)), 1);
 }
 
 TEST(RouterKeys, AreUniqueWithinAHostAndDependOnTheSetAlone) {

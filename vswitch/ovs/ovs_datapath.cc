@@ -17,6 +17,7 @@ Bindings BindingsOf(const SwitchState& state) {
   for (const auto& [port, attachment] : state.attachments) bindings.ports[port] = attachment.ofport;
   bindings.vxlan_v4 = state.vxlan_v4;
   bindings.vxlan_v6 = state.vxlan_v6;
+  bindings.nd_in_tables = state.datapath_type != "system";
   return bindings;
 }
 

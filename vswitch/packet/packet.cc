@@ -90,7 +90,7 @@ void Packet::ParseIpv6() {
 }
 
 void Packet::FindL4(size_t at, size_t end) {
-  const size_t needed = proto_ == kProtoTcp ? 20 : proto_ == kProtoUdp || proto_ == kProtoIcmp ? 8 : 4;
+  const size_t needed = proto_ == kProtoTcp ? 20 : 8;  // Of UDP, ICMP and ICMPv6.
   if (at + needed > end) return;
   l4_ = at;
   l4_end_ = end;
