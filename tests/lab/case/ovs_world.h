@@ -10,6 +10,7 @@
 
 #include <map>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
 #include <thread>
@@ -24,6 +25,7 @@
 #include "tests/lab/programs.h"
 #include "tests/lab/raw_socket.h"
 #include "tests/lab/stream.h"
+#include "vswitch/slowpath/slow_path.h"
 
 namespace kasane::lab {
 
@@ -68,6 +70,8 @@ class OvsWorld final : public CaseWorld {
   absl::StatusOr<Drops> ReadDrops();
   absl::Status Inject(const Injection& injection);
   absl::StatusOr<FrameBytes> TunnelPacket(const Injection& injection) const;
+  absl::Status AwaitClaim(const Injection& injection);
+  bool ClaimIsKnown(const ControllerProgress& controller) const;
   absl::Status PassSlowPath(const Vm& vm, std::vector<CapturedFrame>& captured);
   absl::Status AwaitFrames(size_t expected, std::vector<CapturedFrame>& captured);
   absl::Status AwaitSilence(VmProbe& probe, ProbeOutcome& outcome, std::vector<CapturedFrame>& captured);
@@ -94,6 +98,7 @@ class OvsWorld final : public CaseWorld {
   std::map<std::string, std::set<ResourceKey>> scopes_;
   std::map<std::string, uint64_t> floor_;
   uint64_t last_revision_ = 0;
+  std::optional<Announcement> awaited_claim_;
   std::unique_ptr<Stream> stream_;
 };
 
