@@ -146,6 +146,23 @@ StepAction ReadMove(Fields& fields) {
   return MoveStep{fields.Text("port", kVmText), fields.Text("to", "the host it goes to")};
 }
 
+StepAction ReadAddress(Fields& fields) {
+  AddressStep step;
+  step.vm = fields.Text("vm", kVmText);
+  const auto add = fields.OptionalText("add");
+  const auto remove = fields.OptionalText("remove");
+  if (add.has_value() == remove.has_value())
+    fields.Fail("add", "expected exactly one of add and remove, an address");
+  step.add = add.has_value();
+  const auto address = IpAddress::Parse(add ? *add : remove.value_or(""));
+  if (address.ok()) {
+    step.address = *address;
+  } else if (add || remove) {
+    fields.Fail(add ? "add" : "remove", Message(address.status()));
+  }
+  return step;
+}
+
 std::optional<ControlAction> ActionOf(std::string_view name) {
   if (name == "kill") return ControlAction::kKill;
   if (name == "stop") return ControlAction::kStop;
@@ -202,7 +219,8 @@ StepAction ReadWait(const Value& value, const std::string& path, CaseFaults& fau
 }
 
 constexpr std::string_view kStepNames =
-    "ping, udp, tcp, send, apply, delete, move, kill, stop, start, restart, stream, end_stream, wait, trace";
+    "ping, udp, tcp, send, apply, delete, move, address, kill, stop, start, restart, stream, end_stream, wait, "
+    "trace";
 
 using FieldsReader = StepAction (*)(Fields&);
 
@@ -213,6 +231,7 @@ FieldsReader FieldsReaderOf(std::string_view name) {
   if (name == "tcp") return [](Fields& fields) { return ReadProbe(fields, ProbeKind::kTcp); };
   if (name == "send") return ReadSend;
   if (name == "move") return ReadMove;
+  if (name == "address") return ReadAddress;
   if (name == "stream") return ReadStream;
   if (name == "trace") return ReadTrace;
   if (name == "end_stream") return [](Fields&) -> StepAction { return EndStreamStep{}; };

@@ -72,6 +72,13 @@ struct MoveStep {
   std::string to;    // Host.
 };
 
+// The VM takes an address, beside its own, and announces it as a VRRP master does; or gives it up.
+struct AddressStep {
+  std::string vm;
+  IpAddress address;
+  bool add = true;
+};
+
 enum class ControlAction : uint8_t { kKill, kStop, kStart, kRestart };
 enum class ControlTarget : uint8_t { kAgent, kOvs, kController };
 
@@ -101,7 +108,7 @@ struct TraceStep {
 };
 
 using StepAction = std::variant<ProbeStep, SendStep, ApplyStep, DeleteStep, MoveStep, ControlStep, StreamStep,
-                                EndStreamStep, WaitStep, TraceStep>;
+                                EndStreamStep, WaitStep, TraceStep, AddressStep>;
 
 struct CaseStep {
   int line = 0;

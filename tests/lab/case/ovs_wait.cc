@@ -84,7 +84,8 @@ absl::StatusOr<std::string> OvsWorld::NotApplied() {
     ASSIGN_OR_RETURN(controller, controller_->Progress(kControllerDeadline));
   }
   if (controller && awaited_claim_ && !ClaimIsKnown(*controller)) {
-    return fmt::format("the controller does not know that {} speaks for {}", awaited_claim_->port, awaited_claim_->ip);
+    return fmt::format("the controller does not know that {} speaks for {}", awaited_claim_->port,
+                       awaited_claim_->ip);
   }
   for (const Hypervisor& host : resources_.plan().hosts) {
     if (!HostRuns(host.node)) continue;

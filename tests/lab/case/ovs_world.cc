@@ -181,6 +181,17 @@ absl::Status OvsWorld::Move(const std::string& name, const std::string& host) {
   return Apply(items);
 }
 
+absl::Status OvsWorld::SetAddress(const AddressStep& step, const FrameBytes& announcement) {
+  RETURN_IF_ERROR(RunIn(step.vm, {programs_.ip, "addr", step.add ? "add" : "del",
+                                  IpPrefix::Host(step.address).ToString(), "dev", "eth0"}));
+  if (!step.add) return absl::OkStatus();
+  Injection injection;
+  injection.vm = step.vm;
+  injection.frame = announcement;
+  RETURN_IF_ERROR(Inject(injection));
+  return AwaitClaim(injection);
+}
+
 // ---- frames
 
 absl::StatusOr<OvsWorld::Drops> OvsWorld::ReadDrops() {
@@ -258,8 +269,9 @@ absl::Status OvsWorld::AwaitClaim(const Injection& injection) {
   if (!HostRuns(host.node) || controller_down_) return absl::OkStatus();
   const HostView view =
       BuildHostView(resources_.StateWithHosts(), HostId(host.node), {host.vtep.address(), std::nullopt});
-  awaited_claim_ = sim::FromPort(view, vm.port, injection.frame).announcement;
-  if (!awaited_claim_) return absl::OkStatus();
+  const std::vector<Announcement> announced = sim::FromPort(view, vm.port, injection.frame).announcements;
+  if (announced.empty()) return absl::OkStatus();
+  awaited_claim_ = announced.front();
   const absl::Status status = WaitApplied();
   awaited_claim_.reset();
   return status;

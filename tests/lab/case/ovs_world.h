@@ -39,6 +39,7 @@ class OvsWorld final : public CaseWorld {
   absl::Status Apply(const std::vector<v1::ApplyItem>& items) override;
   absl::Status Delete(const std::vector<ResourceKey>& keys) override;
   absl::Status Move(const std::string& vm, const std::string& host) override;
+  absl::Status SetAddress(const AddressStep& step, const FrameBytes& announcement) override;
   absl::Status Control(const ControlStep& step) override;
   absl::Status WaitApplied() override;
   absl::StatusOr<ProbeOutcome> Probe(const ProbeStep& step, const Vm& from, const IpAddress& to,

@@ -200,6 +200,18 @@ class Run {
   }
   Judgement Do(const DeleteStep& step) { return Done(world_.Delete(step.keys)); }
   Judgement Do(const MoveStep& step) { return Done(world_.Move(step.port, step.to)); }
+  Judgement Do(const AddressStep& step) {
+    ASSIGN_OR_RETURN(const Vm* const vm, world_.resources().Find(step.vm));
+    const std::string announcement =
+        step.address.is_v4()
+            ? fmt::format("arp(op=request, eth_src={}, eth_dst=ff:ff:ff:ff:ff:ff, spa={}, tpa={})", vm->mac,
+                          step.address, step.address)
+            : fmt::format(
+                  "na(eth_src={}, eth_dst=33:33:00:00:00:01, src={}, dst=ff02::1, target={}, tll={}, flags=O)",
+                  vm->mac, step.address, step.address, vm->mac);
+    ASSIGN_OR_RETURN(const FrameBytes frame, FrameFromText(announcement));
+    return Done(world_.SetAddress(step, frame));
+  }
   Judgement Do(const WaitStep& /*step*/) { return Done(world_.WaitApplied()); }
   Judgement Do(const ControlStep& step) {
     if (!step.host.empty()) RETURN_IF_ERROR(world_.resources().CheckHost(step.host));
