@@ -68,16 +68,19 @@ ExpectedFrame ReadExpected(const Value& value, const std::string& path, CaseFaul
   return expected;
 }
 
-void ReadReceive(Fields& fields, SendStep& step) {
-  const Value* list = fields.Get("receive");
-  if (list == nullptr) return;
+std::vector<ExpectedFrame> ReadReceive(Fields& fields, std::string_view name) {
+  std::vector<ExpectedFrame> expected;
+  const Value* list = fields.Get(name);
+  if (list == nullptr) return expected;
   if (list->type != Value::Type::kList) {
-    return fields.Fail("receive", fmt::format("expected a list of {{vm, frame}}, found {}", TypeName(*list)));
+    fields.Fail(name, fmt::format("expected a list of {{vm, frame}}, found {}", TypeName(*list)));
+    return expected;
   }
   for (size_t i = 0; i < list->items.size(); ++i) {
-    step.receive.push_back(
-        ReadExpected(*list->items[i], fmt::format("{}[{}]", fields.Path("receive"), i), fields.faults()));
+    expected.push_back(
+        ReadExpected(*list->items[i], fmt::format("{}[{}]", fields.Path(name), i), fields.faults()));
   }
+  return expected;
 }
 
 void ReadDrop(Fields& fields, SendStep& step) {
@@ -110,7 +113,8 @@ StepAction ReadSend(Fields& fields) {
   }
   step.frame = fields.Text("frame", "a packet such as \"icmp(src=10.0.0.1, dst=10.0.0.2)\" or \"hex:...\"");
   step.count = fields.Number("count", 1, 1, 2000);
-  ReadReceive(fields, step);
+  step.receive = ReadReceive(fields, "receive");
+  step.receive_one_of = ReadReceive(fields, "receive_one_of");
   ReadDrop(fields, step);
   return step;
 }

@@ -55,6 +55,7 @@ struct SendStep {
   std::string frame;
   uint32_t count = 1;
   std::vector<ExpectedFrame> receive;
+  std::vector<ExpectedFrame> receive_one_of;  // Exactly one of these VMs receives all copies (ECMP).
   std::optional<std::string> drop;  // DropReason that must be counted.
   std::string at;                   // Host that drops; empty: any.
 };
