@@ -4,13 +4,13 @@
 
 #include <array>
 #include <filesystem>
+#include <system_error>
 #include <utility>
 
 #include "agent/ctl/document.h"
 #include "kasane/v1/controller.pb.h"
 #include "tests/lab/case/fields.h"
 #include "tests/lab/case/icmp_error.h"
-#include "tests/lab/process.h"
 #include "vswitch/base/drop_reason.h"
 #include "vswitch/base/status.h"
 
@@ -300,7 +300,14 @@ void ReadTopology(Fields& fields, Case& out) {
     return fields.Fail("topology",
                        fmt::format("expected resources or a file's name, found {}", TypeName(*value)));
   }
+  if (std::filesystem::path(value->text).is_absolute()) {
+    return fields.Fail("topology", "expected resources, or the name of a file relative to this one");
+  }
   out.topology_file = (std::filesystem::path(out.file).parent_path() / value->text).string();
+  std::error_code error;
+  if (!std::filesystem::is_regular_file(out.topology_file, error)) {
+    return fields.Fail("topology", fmt::format("{}: there is no such file", out.topology_file));
+  }
   auto read = ReadResourceFile(out.topology_file);
   if (!read.ok()) return fields.Fail("topology", std::string(Message(read.status())));
   for (const Fault& fault : read->faults) {
@@ -331,11 +338,6 @@ absl::StatusOr<Case> ParseCase(const std::string& file, const std::string& text)
   fields.Done();
   if (!faults.empty()) return absl::InvalidArgumentError(Absl(faults.Text()));
   return out;
-}
-
-absl::StatusOr<Case> ReadCase(const std::string& file) {
-  ASSIGN_OR_RETURN(const std::string text, ReadFile(file));
-  return ParseCase(file, text);
 }
 
 }  // namespace kasane::lab

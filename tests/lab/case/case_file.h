@@ -130,7 +130,6 @@ struct Case {
 // Reads `text`, which came from `file`. The error names every fault, a line each: "FILE:LINE:
 // steps[2].ping.from: what is wrong and what was expected".
 absl::StatusOr<Case> ParseCase(const std::string& file, const std::string& text);
-absl::StatusOr<Case> ReadCase(const std::string& file);
 
 std::string_view Label(ProbeKind kind);
 
