@@ -6,8 +6,8 @@ source "$(dirname "$0")/lib.sh"
 
 # A wrong expectation fails on both datapaths.
 wrong=$work/wrong.yaml
-sed "s#topologies/#$top/tests/cases/topologies/#; s/to: r2}/to: r2, answered_by: nobody}/" \
-  "$top/tests/cases/ping_across_hosts.yaml" >"$wrong"
+cp -r "$top/tests/cases/topologies" "$work/"
+sed 's/to: r2}/to: r2, answered_by: nobody}/' "$top/tests/cases/ping_across_hosts.yaml" >"$wrong"
 if "$bin/kasane-lab" run "$wrong" --datapath sim,ovs -o json >"$work/wrong.json"; then fail "a wrong case passed"; fi
 [ "$(jq '[.results[] | select(.failure.seen == "answered by r2")] | length' "$work/wrong.json")" = 2 ] ||
   fail "not both datapaths say who answered: $(cat "$work/wrong.json")"

@@ -36,14 +36,18 @@ void Count(const std::vector<FlowChange>& changes, ApplyResult& result) {
 
 }  // namespace
 
+absl::StatusOr<InstalledFlows> ReadInstalled(OpenFlowChannel& channel, const FlowTable& desired) {
+  ASSIGN_OR_RETURN(std::vector<DumpedFlow> dump, channel.Dump());
+  // What the switch learned is its own.
+  std::erase_if(dump, [](const DumpedFlow& flow) { return flow.key.table == Table::kLearned; });
+  return ReadBack(desired, dump, [&channel](const FlowKey& key, const std::string& actions) {
+    return channel.Canonical(key, actions);
+  });
+}
+
 absl::StatusOr<ApplyResult> FlowInstaller::Apply(const FlowTable& desired) {
   if (!installed_) {
-    ASSIGN_OR_RETURN(std::vector<DumpedFlow> dump, channel_->Dump());
-    // What the switch learned is its own.
-    std::erase_if(dump, [](const DumpedFlow& flow) { return flow.key.table == Table::kLearned; });
-    installed_ = ReadBack(desired, dump, [this](const FlowKey& key, const std::string& actions) {
-      return channel_->Canonical(key, actions);
-    });
+    ASSIGN_OR_RETURN(installed_, ReadInstalled(*channel_, desired));
   }
   return Commit(PlanChanges(desired, *installed_));
 }

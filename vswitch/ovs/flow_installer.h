@@ -15,6 +15,9 @@
 
 namespace kasane::ovs {
 
+// What the switch holds of ours, in terms of `desired` (plan.h).
+absl::StatusOr<InstalledFlows> ReadInstalled(OpenFlowChannel& channel, const FlowTable& desired);
+
 class FlowInstaller {
  public:
   explicit FlowInstaller(std::unique_ptr<OpenFlowChannel> channel) : channel_(std::move(channel)) {}

@@ -214,11 +214,7 @@ absl::StatusOr<std::vector<Discrepancy>> OvsDatapath::Compare(const HostView& vi
   }
   const FlowTable desired = parts_.compile(view, BindingsOf(*state));
   ASSIGN_OR_RETURN(const std::unique_ptr<OpenFlowChannel> channel, parts_.open_channel());
-  ASSIGN_OR_RETURN(const std::vector<DumpedFlow> dump, channel->Dump());
-  const InstalledFlows installed =
-      ReadBack(desired, dump, [&channel](const FlowKey& key, const std::string& actions) {
-        return channel->Canonical(key, actions);
-      });
+  ASSIGN_OR_RETURN(const InstalledFlows installed, ReadInstalled(*channel, desired));
   std::vector<Discrepancy> discrepancies;
   for (const FlowChange& change : PlanChanges(desired, installed)) {
     discrepancies.push_back(ToDiscrepancy(change, installed));

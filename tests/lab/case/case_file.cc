@@ -4,13 +4,13 @@
 
 #include <array>
 #include <filesystem>
+#include <system_error>
 #include <utility>
 
 #include "agent/ctl/document.h"
 #include "kasane/v1/controller.pb.h"
 #include "tests/lab/case/fields.h"
 #include "tests/lab/case/icmp_error.h"
-#include "tests/lab/process.h"
 #include "vswitch/base/drop_reason.h"
 #include "vswitch/base/status.h"
 
@@ -68,16 +68,19 @@ ExpectedFrame ReadExpected(const Value& value, const std::string& path, CaseFaul
   return expected;
 }
 
-void ReadReceive(Fields& fields, SendStep& step) {
-  const Value* list = fields.Get("receive");
-  if (list == nullptr) return;
+std::vector<ExpectedFrame> ReadReceive(Fields& fields, std::string_view name) {
+  std::vector<ExpectedFrame> expected;
+  const Value* list = fields.Get(name);
+  if (list == nullptr) return expected;
   if (list->type != Value::Type::kList) {
-    return fields.Fail("receive", fmt::format("expected a list of {{vm, frame}}, found {}", TypeName(*list)));
+    fields.Fail(name, fmt::format("expected a list of {{vm, frame}}, found {}", TypeName(*list)));
+    return expected;
   }
   for (size_t i = 0; i < list->items.size(); ++i) {
-    step.receive.push_back(
-        ReadExpected(*list->items[i], fmt::format("{}[{}]", fields.Path("receive"), i), fields.faults()));
+    expected.push_back(
+        ReadExpected(*list->items[i], fmt::format("{}[{}]", fields.Path(name), i), fields.faults()));
   }
+  return expected;
 }
 
 void ReadDrop(Fields& fields, SendStep& step) {
@@ -110,7 +113,8 @@ StepAction ReadSend(Fields& fields) {
   }
   step.frame = fields.Text("frame", "a packet such as \"icmp(src=10.0.0.1, dst=10.0.0.2)\" or \"hex:...\"");
   step.count = fields.Number("count", 1, 1, 2000);
-  ReadReceive(fields, step);
+  step.receive = ReadReceive(fields, "receive");
+  step.receive_one_of = ReadReceive(fields, "receive_one_of");
   ReadDrop(fields, step);
   return step;
 }
@@ -144,6 +148,23 @@ StepAction ReadDelete(const Value& value, const std::string& path, CaseFaults& f
 
 StepAction ReadMove(Fields& fields) {
   return MoveStep{fields.Text("port", kVmText), fields.Text("to", "the host it goes to")};
+}
+
+StepAction ReadAddress(Fields& fields) {
+  AddressStep step;
+  step.vm = fields.Text("vm", kVmText);
+  const auto add = fields.OptionalText("add");
+  const auto remove = fields.OptionalText("remove");
+  if (add.has_value() == remove.has_value())
+    fields.Fail("add", "expected exactly one of add and remove, an address");
+  step.add = add.has_value();
+  const auto address = IpAddress::Parse(add ? *add : remove.value_or(""));
+  if (address.ok()) {
+    step.address = *address;
+  } else if (add || remove) {
+    fields.Fail(add ? "add" : "remove", Message(address.status()));
+  }
+  return step;
 }
 
 std::optional<ControlAction> ActionOf(std::string_view name) {
@@ -202,7 +223,8 @@ StepAction ReadWait(const Value& value, const std::string& path, CaseFaults& fau
 }
 
 constexpr std::string_view kStepNames =
-    "ping, udp, tcp, send, apply, delete, move, kill, stop, start, restart, stream, end_stream, wait, trace";
+    "ping, udp, tcp, send, apply, delete, move, address, kill, stop, start, restart, stream, end_stream, wait, "
+    "trace";
 
 using FieldsReader = StepAction (*)(Fields&);
 
@@ -213,6 +235,7 @@ FieldsReader FieldsReaderOf(std::string_view name) {
   if (name == "tcp") return [](Fields& fields) { return ReadProbe(fields, ProbeKind::kTcp); };
   if (name == "send") return ReadSend;
   if (name == "move") return ReadMove;
+  if (name == "address") return ReadAddress;
   if (name == "stream") return ReadStream;
   if (name == "trace") return ReadTrace;
   if (name == "end_stream") return [](Fields&) -> StepAction { return EndStreamStep{}; };
@@ -277,7 +300,14 @@ void ReadTopology(Fields& fields, Case& out) {
     return fields.Fail("topology",
                        fmt::format("expected resources or a file's name, found {}", TypeName(*value)));
   }
+  if (std::filesystem::path(value->text).is_absolute()) {
+    return fields.Fail("topology", "expected resources, or the name of a file relative to this one");
+  }
   out.topology_file = (std::filesystem::path(out.file).parent_path() / value->text).string();
+  std::error_code error;
+  if (!std::filesystem::is_regular_file(out.topology_file, error)) {
+    return fields.Fail("topology", fmt::format("{}: there is no such file", out.topology_file));
+  }
   auto read = ReadResourceFile(out.topology_file);
   if (!read.ok()) return fields.Fail("topology", std::string(Message(read.status())));
   for (const Fault& fault : read->faults) {
@@ -308,11 +338,6 @@ absl::StatusOr<Case> ParseCase(const std::string& file, const std::string& text)
   fields.Done();
   if (!faults.empty()) return absl::InvalidArgumentError(Absl(faults.Text()));
   return out;
-}
-
-absl::StatusOr<Case> ReadCase(const std::string& file) {
-  ASSIGN_OR_RETURN(const std::string text, ReadFile(file));
-  return ParseCase(file, text);
 }
 
 }  // namespace kasane::lab

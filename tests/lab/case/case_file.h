@@ -55,6 +55,7 @@ struct SendStep {
   std::string frame;
   uint32_t count = 1;
   std::vector<ExpectedFrame> receive;
+  std::vector<ExpectedFrame> receive_one_of;  // Exactly one of these VMs receives all copies (ECMP).
   std::optional<std::string> drop;  // DropReason that must be counted.
   std::string at;                   // Host that drops; empty: any.
 };
@@ -70,6 +71,13 @@ struct DeleteStep {
 struct MoveStep {
   std::string port;  // VM.
   std::string to;    // Host.
+};
+
+// The VM takes an address, beside its own, and announces it as a VRRP master does; or gives it up.
+struct AddressStep {
+  std::string vm;
+  IpAddress address;
+  bool add = true;
 };
 
 enum class ControlAction : uint8_t { kKill, kStop, kStart, kRestart };
@@ -101,7 +109,7 @@ struct TraceStep {
 };
 
 using StepAction = std::variant<ProbeStep, SendStep, ApplyStep, DeleteStep, MoveStep, ControlStep, StreamStep,
-                                EndStreamStep, WaitStep, TraceStep>;
+                                EndStreamStep, WaitStep, TraceStep, AddressStep>;
 
 struct CaseStep {
   int line = 0;
@@ -122,7 +130,6 @@ struct Case {
 // Reads `text`, which came from `file`. The error names every fault, a line each: "FILE:LINE:
 // steps[2].ping.from: what is wrong and what was expected".
 absl::StatusOr<Case> ParseCase(const std::string& file, const std::string& text);
-absl::StatusOr<Case> ReadCase(const std::string& file);
 
 std::string_view Label(ProbeKind kind);
 

@@ -1,6 +1,7 @@
 // When everything that was asked for is applied, on every host that runs.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <chrono>
 #include <future>
 #include <thread>
@@ -29,6 +30,8 @@ bool OvsWorld::HostRuns(const std::string& host) const {
 std::string OvsWorld::HostLacks(const std::string& host, const ControllerProgress* controller) {
   const auto progress = agents_.at(host).Progress();
   if (!progress.ok()) return Message(progress.status());
+  // An agent that started without its controller knows nothing yet, and leaves the switch as it is.
+  if (controller == nullptr && !progress->synced && progress->applied == 0) return "";
   if (!progress->datapath_ready) return fmt::format("the switch of {} is not ready", host);
   if (controller != nullptr) {
     if (!progress->synced) return fmt::format("{} is not in sync with the controller", host);
@@ -62,10 +65,27 @@ std::string OvsWorld::HostLacks(const std::string& host, const ControllerProgres
   return differences->empty() ? "" : differences->front();
 }
 
+// The owner of an address claims nothing, unless it claims it back.
+bool OvsWorld::ClaimIsKnown(const ControllerProgress& controller) const {
+  const Announcement& announced = *awaited_claim_;
+  const auto claim = controller.state.address_claims.find(model::MakeClaimId(announced.network, announced.ip));
+  if (claim != controller.state.address_claims.end()) {
+    return claim->second->mac == announced.mac && claim->second->port == announced.port;
+  }
+  const auto port = resources_.state().ports.find(announced.port);
+  return port != resources_.state().ports.end() && port->second->mac == announced.mac &&
+         std::any_of(port->second->fixed_ips.begin(), port->second->fixed_ips.end(),
+                     [&](const model::FixedIp& ip) { return ip.address == announced.ip; });
+}
+
 absl::StatusOr<std::string> OvsWorld::NotApplied() {
   std::optional<ControllerProgress> controller;
   if (!controller_down_) {
     ASSIGN_OR_RETURN(controller, controller_->Progress(kControllerDeadline));
+  }
+  if (controller && awaited_claim_ && !ClaimIsKnown(*controller)) {
+    return fmt::format("the controller does not know that {} speaks for {}", awaited_claim_->port,
+                       awaited_claim_->ip);
   }
   for (const Hypervisor& host : resources_.plan().hosts) {
     if (!HostRuns(host.node)) continue;

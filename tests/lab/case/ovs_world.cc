@@ -181,6 +181,17 @@ absl::Status OvsWorld::Move(const std::string& name, const std::string& host) {
   return Apply(items);
 }
 
+absl::Status OvsWorld::SetAddress(const AddressStep& step, const FrameBytes& announcement) {
+  RETURN_IF_ERROR(RunIn(step.vm, {programs_.ip, "addr", step.add ? "add" : "del",
+                                  IpPrefix::Host(step.address).ToString(), "dev", "eth0"}));
+  if (!step.add) return absl::OkStatus();
+  Injection injection;
+  injection.vm = step.vm;
+  injection.frame = announcement;
+  RETURN_IF_ERROR(Inject(injection));
+  return AwaitClaim(injection);
+}
+
 // ---- frames
 
 absl::StatusOr<OvsWorld::Drops> OvsWorld::ReadDrops() {
@@ -250,6 +261,22 @@ absl::Status OvsWorld::PassSlowPath(const Vm& vm, std::vector<CapturedFrame>& ca
   return fences_->Round(captured);
 }
 
+// A frame that moves an address is applied when the claim on it is known and every host follows it.
+absl::Status OvsWorld::AwaitClaim(const Injection& injection) {
+  if (injection.vm.empty()) return absl::OkStatus();
+  const Vm& vm = *FindVm(resources_.plan(), injection.vm);
+  const Hypervisor& host = resources_.plan().hosts[vm.host];
+  if (!HostRuns(host.node) || controller_down_) return absl::OkStatus();
+  const HostView view =
+      BuildHostView(resources_.StateWithHosts(), HostId(host.node), {host.vtep.address(), std::nullopt});
+  const std::vector<Announcement> announced = sim::FromPort(view, vm.port, injection.frame).announcements;
+  if (announced.empty()) return absl::OkStatus();
+  awaited_claim_ = announced.front();
+  const absl::Status status = WaitApplied();
+  awaited_claim_.reset();
+  return status;
+}
+
 absl::StatusOr<SendOutcome> OvsWorld::Send(const Injection& injection, size_t expected, bool count_drops) {
   if (stream_ != nullptr) return Invalid("a stream runs, whose packets would be seen; end_stream it first");
   if (!muted_) {
@@ -272,6 +299,7 @@ absl::StatusOr<SendOutcome> OvsWorld::Send(const Injection& injection, size_t ex
     ASSIGN_OR_RETURN(outcome.drops, ReadDrops());
   }
   if (!injection.vm.empty()) RETURN_IF_ERROR(PassSlowPath(*FindVm(resources_.plan(), injection.vm), captured));
+  RETURN_IF_ERROR(AwaitClaim(injection));
   for (CapturedFrame& frame : captured) {
     if (IsReceived(frame)) outcome.seen.push_back({frame.vm, std::move(frame.frame.bytes)});
   }

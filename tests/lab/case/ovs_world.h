@@ -10,6 +10,7 @@
 
 #include <map>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
 #include <thread>
@@ -24,6 +25,7 @@
 #include "tests/lab/programs.h"
 #include "tests/lab/raw_socket.h"
 #include "tests/lab/stream.h"
+#include "vswitch/slowpath/slow_path.h"
 
 namespace kasane::lab {
 
@@ -37,6 +39,7 @@ class OvsWorld final : public CaseWorld {
   absl::Status Apply(const std::vector<v1::ApplyItem>& items) override;
   absl::Status Delete(const std::vector<ResourceKey>& keys) override;
   absl::Status Move(const std::string& vm, const std::string& host) override;
+  absl::Status SetAddress(const AddressStep& step, const FrameBytes& announcement) override;
   absl::Status Control(const ControlStep& step) override;
   absl::Status WaitApplied() override;
   absl::StatusOr<ProbeOutcome> Probe(const ProbeStep& step, const Vm& from, const IpAddress& to,
@@ -68,6 +71,8 @@ class OvsWorld final : public CaseWorld {
   absl::StatusOr<Drops> ReadDrops();
   absl::Status Inject(const Injection& injection);
   absl::StatusOr<FrameBytes> TunnelPacket(const Injection& injection) const;
+  absl::Status AwaitClaim(const Injection& injection);
+  bool ClaimIsKnown(const ControllerProgress& controller) const;
   absl::Status PassSlowPath(const Vm& vm, std::vector<CapturedFrame>& captured);
   absl::Status AwaitFrames(size_t expected, std::vector<CapturedFrame>& captured);
   absl::Status AwaitSilence(VmProbe& probe, ProbeOutcome& outcome, std::vector<CapturedFrame>& captured);
@@ -94,6 +99,7 @@ class OvsWorld final : public CaseWorld {
   std::map<std::string, std::set<ResourceKey>> scopes_;
   std::map<std::string, uint64_t> floor_;
   uint64_t last_revision_ = 0;
+  std::optional<Announcement> awaited_claim_;
   std::unique_ptr<Stream> stream_;
 };
 

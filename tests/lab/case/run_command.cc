@@ -39,6 +39,11 @@ struct Task {
   std::string datapath;
 };
 
+absl::StatusOr<Case> ReadCase(const std::string& file) {
+  ASSIGN_OR_RETURN(const std::string text, ReadFile(file));
+  return ParseCase(file, text);
+}
+
 CaseResult Failed(const std::string& name, const std::string& datapath, const std::string& where,
                   const std::string& seen) {
   CaseResult result;

@@ -143,19 +143,45 @@ class Run {
     return injection;
   }
 
+  absl::StatusOr<std::vector<ExpectedFrame>> Resolve(const std::vector<ExpectedFrame>& frames) const {
+    std::vector<ExpectedFrame> resolved;
+    for (const ExpectedFrame& one : frames) {
+      RETURN_IF_ERROR(world_.resources().Find(one.vm).status());
+      ASSIGN_OR_RETURN(std::string text, world_.resources().Substitute(one.frame));
+      resolved.push_back({one.line, one.vm, std::move(text)});
+    }
+    return resolved;
+  }
+
   Judgement Do(const SendStep& step) {
     ASSIGN_OR_RETURN(const Injection injection, InjectionOf(step));
     if (!step.at.empty()) RETURN_IF_ERROR(world_.resources().CheckHost(step.at));
+    ASSIGN_OR_RETURN(const std::vector<ExpectedFrame> all, Resolve(step.receive));
+    ASSIGN_OR_RETURN(const std::vector<ExpectedFrame> one_of, Resolve(step.receive_one_of));
     std::vector<ExpectedFrame> expected;
-    for (const ExpectedFrame& one : step.receive) {
-      RETURN_IF_ERROR(world_.resources().Find(one.vm).status());
-      ASSIGN_OR_RETURN(std::string text, world_.resources().Substitute(one.frame));
-      for (uint32_t i = 0; i < step.count; ++i) expected.push_back({one.line, one.vm, text});
+    for (uint32_t i = 0; i < step.count; ++i) expected.insert(expected.end(), all.begin(), all.end());
+    const size_t count = expected.size() + (one_of.empty() ? 0 : step.count);
+    ASSIGN_OR_RETURN(SendOutcome outcome, world_.Send(injection, count, step.drop.has_value()));
+    if (!one_of.empty()) {
+      ASSIGN_OR_RETURN(const ExpectedFrame receiver, ChosenOf(one_of, outcome.seen));
+      for (uint32_t i = 0; i < step.count; ++i) expected.push_back(receiver);
     }
-    ASSIGN_OR_RETURN(SendOutcome outcome, world_.Send(injection, expected.size(), step.drop.has_value()));
     ASSIGN_OR_RETURN(auto difference, JudgeReceived(expected, std::move(outcome.seen)));
     if (difference) return difference;
     return step.drop ? JudgeDrop(step, outcome) : AsExpected();
+  }
+
+  // Which of the alternatives came true; the first one if none did, so that it is told as missing.
+  static absl::StatusOr<ExpectedFrame> ChosenOf(const std::vector<ExpectedFrame>& alternatives,
+                                                const std::vector<SeenFrame>& seen) {
+    for (const ExpectedFrame& one : alternatives) {
+      for (const SeenFrame& frame : seen) {
+        if (frame.vm != one.vm) continue;
+        ASSIGN_OR_RETURN(const std::optional<std::string> mismatch, FrameMismatch(one.frame, frame.frame));
+        if (!mismatch) return one;
+      }
+    }
+    return alternatives.front();
   }
 
   // Each expected frame takes one that was seen, the best fit first; what is left nobody should have seen.
@@ -200,6 +226,18 @@ class Run {
   }
   Judgement Do(const DeleteStep& step) { return Done(world_.Delete(step.keys)); }
   Judgement Do(const MoveStep& step) { return Done(world_.Move(step.port, step.to)); }
+  Judgement Do(const AddressStep& step) {
+    ASSIGN_OR_RETURN(const Vm* const vm, world_.resources().Find(step.vm));
+    const std::string announcement =
+        step.address.is_v4()
+            ? fmt::format("arp(op=request, eth_src={}, eth_dst=ff:ff:ff:ff:ff:ff, spa={}, tpa={})", vm->mac,
+                          step.address, step.address)
+            : fmt::format(
+                  "na(eth_src={}, eth_dst=33:33:00:00:00:01, src={}, dst=ff02::1, target={}, tll={}, flags=O)",
+                  vm->mac, step.address, step.address, vm->mac);
+    ASSIGN_OR_RETURN(const FrameBytes frame, FrameFromText(announcement));
+    return Done(world_.SetAddress(step, frame));
+  }
   Judgement Do(const WaitStep& /*step*/) { return Done(world_.WaitApplied()); }
   Judgement Do(const ControlStep& step) {
     if (!step.host.empty()) RETURN_IF_ERROR(world_.resources().CheckHost(step.host));

@@ -40,7 +40,7 @@ bool SimVm::Owns(const IpAddress& ip) const {
   return std::any_of(vm_->addresses.begin(), vm_->addresses.end(),
                      [&](const IpPrefix& own) { return own.address() == ip; }) ||
          std::find(vm_->behind.begin(), vm_->behind.end(), ip) != vm_->behind.end() ||
-         ip == IpAddress::LinkLocal(vm_->mac);
+         ip == IpAddress::LinkLocal(vm_->mac) || taken_.count(ip) != 0;
 }
 
 const IpAddress* SimVm::SourceFor(const IpAddress& destination) const {

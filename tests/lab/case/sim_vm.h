@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <map>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -31,6 +32,11 @@ class SimVm {
   // The VM has other addresses now; what it knew of neighbours stays.
   void Reconfigure(const Vm& vm) { vm_ = &vm; }
   const Vm& vm() const { return *vm_; }
+  // It takes an address beside those, or gives it up.
+  void SetAddress(const IpAddress& address, bool add) {
+    if (add) taken_.insert(address);
+    if (!add) taken_.erase(address);
+  }
 
   // A program sends this; the source is chosen if it is unspecified. False: there is no way, or it is larger
   // than the MTU and must not be fragmented, which is then an arrival.
@@ -68,6 +74,7 @@ class SimVm {
   void Reply(const IpPacket& to, std::vector<uint8_t> payload);
 
   const Vm* vm_;
+  std::set<IpAddress> taken_;
   std::map<IpAddress, MacAddress> neighbours_;
   std::map<IpAddress, std::vector<IpPacket>> waiting_;  // For the neighbour.
   std::map<FragmentKey, std::map<uint32_t, IpPacket>> fragments_;

@@ -83,6 +83,13 @@ absl::Status SimWorld::Move(const std::string& vm, const std::string& host) {
   return Apply(items);
 }
 
+absl::Status SimWorld::SetAddress(const AddressStep& step, const FrameBytes& announcement) {
+  ASSIGN_OR_RETURN(SimVm* const vm, Stack(step.vm));
+  vm->SetAddress(step.address, step.add);
+  if (step.add) Enter(vm->vm(), announcement);
+  return absl::OkStatus();
+}
+
 absl::Status SimWorld::Control(const ControlStep& /*step*/) { return absl::OkStatus(); }
 
 absl::StatusOr<SimVm*> SimWorld::Stack(const std::string& vm) {

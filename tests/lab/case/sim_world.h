@@ -23,6 +23,7 @@ class SimWorld final : public CaseWorld {
   absl::Status Apply(const std::vector<v1::ApplyItem>& items) override;
   absl::Status Delete(const std::vector<ResourceKey>& keys) override;
   absl::Status Move(const std::string& vm, const std::string& host) override;
+  absl::Status SetAddress(const AddressStep& step, const FrameBytes& announcement) override;
   absl::Status Control(const ControlStep& step) override;
   absl::Status WaitApplied() override { return absl::OkStatus(); }
   absl::StatusOr<ProbeOutcome> Probe(const ProbeStep& step, const Vm& from, const IpAddress& to,
