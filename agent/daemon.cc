@@ -36,7 +36,9 @@ absl::StatusOr<std::unique_ptr<Datapath>> OpenDatapath(const AgentConfig& config
   ovs.bridge = config.datapath.bridge;
   if (config.datapath.datapath_type != "auto") ovs.datapath_type = config.datapath.datapath_type;
   ovs.tunnel_addresses = config.tunnel_addresses;
-  return ovs::OvsDatapath::Create(ovs, [&queue] { queue.Push(DatapathChanged{}); });
+  return ovs::OvsDatapath::Create(
+      ovs, [&queue] { queue.Push(DatapathChanged{}); },
+      [&queue](const Announcement& heard) { queue.Push(AddressAnnounced{heard}); });
 }
 
 SyncOptions SyncOptionsOf(const AgentConfig& config) {

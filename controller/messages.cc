@@ -87,6 +87,8 @@ void Renderer::AddNotEnforced(const ResourceKey& key, v1::ResourceWithStatus& ou
       return;
     case Kind::kSecurityGroup:
       return;
+    case Kind::kAddressClaim:
+      return;
     case Kind::kNetwork:
       copy(all.networks, alone.networks, NetworkId(key.id));
       break;

@@ -63,6 +63,11 @@ void ForEachReference(const model::SecurityGroup& group, ReferenceVisitor visit)
   }
 }
 
+void ForEachReference(const model::AddressClaim& claim, ReferenceVisitor visit) {
+  visit({Kind::kNetwork, claim.network.str(), "network_id", -1, "", true});
+  visit({Kind::kPort, claim.port.str(), "port_id", -1, "", true});
+}
+
 void ForEachReference(const AnyResource& resource, ReferenceVisitor visit) {
   std::visit([&](const auto& value) { ForEachReference(*value, visit); }, resource);
 }

@@ -33,6 +33,7 @@ void ForEachReference(const model::Port& port, ReferenceVisitor visit);
 void ForEachReference(const model::Router& router, ReferenceVisitor visit);
 void ForEachReference(const model::FloatingIp& floating_ip, ReferenceVisitor visit);
 void ForEachReference(const model::SecurityGroup& group, ReferenceVisitor visit);
+void ForEachReference(const model::AddressClaim& claim, ReferenceVisitor visit);
 void ForEachReference(const AnyResource& resource, ReferenceVisitor visit);
 
 }  // namespace kasane

@@ -9,6 +9,7 @@ namespace kasane {
 
 inline std::string_view NameOf(const model::Host&) { return ""; }
 inline std::string_view NameOf(const model::FloatingIp&) { return ""; }
+inline std::string_view NameOf(const model::AddressClaim&) { return ""; }
 template <typename Model>
 std::string_view NameOf(const Model& model) {
   return model.name;

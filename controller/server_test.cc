@@ -586,6 +586,24 @@ TEST_F(ServerTest, APortBecomesActiveWhenItsHostHasAppliedIt) {
   EXPECT_EQ(Get(p1_).port_status(), v1::ACTIVE);
 }
 
+TEST_F(ServerTest, AClaimThatAHostObservedGoesToTheHostsInScopeAndStays) {
+  ApplyClean(kSmallTopology);
+  Agent agent(address(), HelloOf("hv1", "192.0.2.1"));
+  agent.Sync();
+  v1::Report report;
+  v1::AddressClaim& claim = *report.add_observed();
+  claim.set_network_id("n1");
+  claim.set_ip_address("10.0.1.5");
+  claim.set_mac_address("fa:16:3e:00:00:01");
+  claim.set_port_id("p1");
+  claim.set_sequence(3);
+  agent.Report(report);
+  EXPECT_THAT(agent.Batch().changes, ElementsAre("+address_claim n1/10.0.1.5"));
+  const v1::ListReply listed = List({v1::ADDRESS_CLAIM});
+  ASSERT_EQ(listed.resources_size(), 1);
+  EXPECT_EQ(listed.resources(0).resource().address_claim().sequence(), 3U);
+}
+
 TEST_F(ServerTest, ShowsWhatAHostRejects) {
   ApplyClean(kSmallTopology);
   Watch watch(address(), {v1::PORT});

@@ -50,6 +50,8 @@ void AddReferences(const NetworkState& state, const ResourceKey& key, std::vecto
       return visit(state.floating_ips, FloatingIpId(key.id));
     case Kind::kSecurityGroup:
       return visit(state.security_groups, SecurityGroupId(key.id));
+    case Kind::kAddressClaim:
+      return visit(state.address_claims, AddressClaimId(key.id));
   }
 }
 

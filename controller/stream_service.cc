@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "agent/log/log.h"
+#include "controller/claims.h"
 #include "controller/host_sync.h"
 #include "controller/rpc_status.h"
 #include "controller/services.h"
@@ -18,7 +19,6 @@
 namespace kasane {
 namespace {
 
-constexpr uint32_t kProtocolVersion = 1;
 constexpr auto kHelloPatience = std::chrono::seconds(10);
 constexpr auto kGoodbyePatience = std::chrono::seconds(5);  // To send why a stream is ended.
 constexpr int kMaxHeld = 1'000'000;
@@ -173,6 +173,7 @@ class AgentCall {
       if (!message.has_report())
         return Invalid("after Hello only reports are taken; say Hello on a new stream");
       if (message.report().verdicts_size() != 0) TakeVerdicts(message.report());
+      if (message.report().observed_size() != 0) TakeObservedClaims(message.report());
       if (message.report().has_applied()) TakeApplied(message.report().applied());
     }
     return Error(absl::StatusCode::kCancelled, "the stream ended");
@@ -197,6 +198,14 @@ class AgentCall {
       verdicts.push_back(std::move(decoded));
     }
     context_.registry.ReportVerdicts(*session_, verdicts);
+  }
+
+  void TakeObservedClaims(const v1::Report& report) {
+    const absl::Status status = TakeObserved(context_.hub, session_->host, report);
+    if (!status.ok()) {
+      log::Warning("claims of a host are not stored",
+                   {{"host", session_->host.str()}, {"why", Message(status)}});
+    }
   }
 
   void TakeApplied(const v1::Applied& applied) {

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "agent/state/not_enforced.h"
+#include "controller/claims.h"
 #include "controller/messages.h"
 #include "controller/resource_name.h"
 #include "controller/validate.h"
@@ -51,6 +52,9 @@ absl::StatusOr<ApplyPlan> DecodeRequest(const v1::ApplyRequest& request) {
     decoded.path = PathOf(item, decoded.key, i);
     std::vector<Fault> faults;
     decoded.value = Decode(item.resource(), decoded.path, faults);
+    if (decoded.key && decoded.key->kind == Kind::kAddressClaim) {
+      faults.push_back({decoded.path, "is what hosts have observed; it can be deleted, but not applied"});
+    }
     for (Fault& fault : faults) {
       plan.faults.push_back({static_cast<size_t>(i), decoded.key.value_or(ResourceKey{}), std::move(fault.path),
                              std::move(fault.message)});
@@ -219,6 +223,7 @@ absl::Status Apply(StateHub& hub, const v1::ApplyRequest& request, v1::ApplyRepl
     Report(judgement.warnings, *reply.mutable_warnings());
     ReportNotEnforced(before, plan.items, reply);
     std::vector<Change> changes = ListChanges(before, plan, reply);
+    DropStaleClaims(before, changes);
     return request.dry_run() ? std::vector<Change>() : std::move(changes);
   };
   ASSIGN_OR_RETURN(const std::shared_ptr<const Snapshot> after, hub.Transact(commit));
@@ -239,6 +244,7 @@ absl::Status Delete(StateHub& hub, absl::FunctionRef<bool(const HostId&)> is_con
     Report(faults, *reply.mutable_faults());
     if (!faults.empty()) return std::vector<Change>();
     std::vector<Change> changes = ListDeletions(before, items, reply);
+    DropStaleClaims(before, changes);
     return request.dry_run() ? std::vector<Change>() : std::move(changes);
   };
   ASSIGN_OR_RETURN(const std::shared_ptr<const Snapshot> after, hub.Transact(commit));

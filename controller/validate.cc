@@ -34,6 +34,8 @@ bool Exists(const NetworkState& state, Kind kind, const std::string& id) {
       return state.floating_ips.count(FloatingIpId(id)) != 0;
     case Kind::kSecurityGroup:
       return state.security_groups.count(SecurityGroupId(id)) != 0;
+    case Kind::kAddressClaim:
+      return state.address_claims.count(AddressClaimId(id)) != 0;
   }
   return false;
 }

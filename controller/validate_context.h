@@ -22,7 +22,7 @@ class ItemIndex {
   bool Any(Kind kind) const;
 
  private:
-  std::array<absl::flat_hash_map<std::string, size_t>, 8> by_kind_;
+  std::array<absl::flat_hash_map<std::string, size_t>, std::size(kAllKinds) + 1> by_kind_;
 };
 
 bool Exists(const NetworkState& state, Kind kind, const std::string& id);

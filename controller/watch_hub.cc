@@ -159,7 +159,7 @@ class Refusal : public Reactor {
 std::optional<std::set<Kind>> KindsOf(const v1::WatchRequest& request) {
   std::set<Kind> kinds;
   for (const int kind : request.kinds()) {
-    if (kind < v1::HOST || kind > v1::SECURITY_GROUP) return std::nullopt;
+    if (kind < v1::HOST || kind > v1::ADDRESS_CLAIM) return std::nullopt;
     kinds.insert(static_cast<Kind>(kind));
   }
   return kinds;

@@ -126,7 +126,8 @@ class Datapath {
   // Tells which VTEPs must be kept resolved; their state comes back in Facts().tunnels.
   virtual void WantTunnels(std::vector<IpAddress> remotes) = 0;
 
-  // What the switch holds now, with counters, in table, priority, match order. Any thread.
+  // What the switch holds now, with counters, in table, priority, match order; behind it, what the slow path
+  // dropped, as entries without a match, by the port or host that it came from. Any thread.
   virtual absl::StatusOr<std::vector<InstalledEntry>> Dump() = 0;
 
   // Reads back what the datapath holds and compares it with what `view` compiles to from scratch: what an agent

@@ -38,8 +38,12 @@ std::string ToString(const HostView& view) {
   const auto out = std::back_inserter(text);
   fmt::format_to(out, "host {} vtep={}\n", view.host, Text(view.tunnel_addresses));
   for (const auto& [id, network] : view.networks) {
-    fmt::format_to(out, "network {} name={} vni={} mtu={} admin={} flood={}\n", id, network.name, network.vni,
+    fmt::format_to(out, "network {} name={} vni={} mtu={} admin={} flood={}", id, network.name, network.vni,
                    network.mtu, Text(network.admin_state_up), fmt::join(network.flood_hosts, ","));
+    if (!network.router_hosts.empty()) {
+      fmt::format_to(out, " routed_by={}", fmt::join(network.router_hosts, ","));
+    }
+    fmt::format_to(out, "\n");
   }
   for (const auto& [id, port] : view.ports) {
     fmt::format_to(out, "local {} name={} network={} mac={} ips={} admin={} port_security={}\n", id, port.name,
@@ -53,6 +57,10 @@ std::string ToString(const HostView& view) {
     fmt::format_to(out, "remote {} name={} network={} host={} mac={} ips={} port_security={}\n", id,
                    endpoint.name, endpoint.network, endpoint.host, endpoint.mac, fmt::join(endpoint.ips, ","),
                    endpoint.port_security_enabled);
+  }
+  for (const auto& [key, claim] : view.claims) {
+    fmt::format_to(out, "claim {} network={} mac={} port={} sequence={}\n", key.second, key.first, claim.mac,
+                   claim.port, claim.sequence);
   }
   for (const auto& [id, router] : view.routers) AppendRouter(router, out);
   for (const auto& [id, host] : view.hosts) {

@@ -13,6 +13,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "vswitch/base/ids.h"
@@ -78,6 +79,7 @@ struct RemoteEndpoint {
   MacAddress mac;
   std::vector<IpAddress> ips;
   bool port_security_enabled = true;
+  std::vector<AllowedAddress> allowed = {};  // As LocalPort's.
 
   bool operator==(const RemoteEndpoint&) const = default;
 };
@@ -90,6 +92,8 @@ struct NetworkView {
   bool admin_state_up = true;
   // Other hosts with a port that is up in this network: the head-end replication list, sorted.
   std::vector<HostId> flood_hosts;
+  // Hosts that only route into this network: they too must hear who speaks for an address in it. Sorted.
+  std::vector<HostId> router_hosts = {};
 
   bool operator==(const NetworkView&) const = default;
 };
@@ -134,6 +138,18 @@ struct RouterView {
   bool operator==(const RouterView&) const = default;
 };
 
+// Who speaks for an address on a network now, as it was heard there: a gratuitous ARP or an unsolicited
+// neighbour advertisement moved it. A claim goes before the fixed IPs of the ports.
+struct AddressClaim {
+  MacAddress mac;
+  PortId port;            // Here or elsewhere, in the claim's network.
+  uint64_t sequence = 0;  // The larger one is the newer.
+
+  bool operator==(const AddressClaim&) const = default;
+};
+
+using ClaimKey = std::pair<NetworkId, IpAddress>;
+
 struct HostView {
   HostId host;
   TunnelAddresses tunnel_addresses;
@@ -141,7 +157,8 @@ struct HostView {
   std::map<PortId, LocalPort> ports;
   std::map<PortId, RemoteEndpoint> endpoints;
   std::map<RouterId, RouterView> routers;
-  std::map<HostId, RemoteHost> hosts;  // Never this host.
+  std::map<HostId, RemoteHost> hosts;       // Never this host.
+  std::map<ClaimKey, AddressClaim> claims;  // In force: each may be made (vswitch/claims.h).
 
   bool operator==(const HostView&) const = default;
 };

@@ -56,6 +56,10 @@ bool Owns(const Port& port, const NetworkId& network, const IpAddress& ip) {
 }
 
 std::optional<v1::ResolveReply> FindVm(const HostView& view, const NetworkId& network, const IpAddress& ip) {
+  if (const auto claim = view.claims.find({network, ip}); claim != view.claims.end()) {
+    const Owner owner{OwnerKind::kPort, claim->second.port.str()};
+    return Found(claim->second.mac, "port", owner.id, OwnerName(view, owner));
+  }
   for (const auto& [id, port] : view.ports) {
     if (Owns(port, network, ip)) return Found(port.mac, "port", id.str(), port.name);
   }

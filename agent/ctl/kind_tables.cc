@@ -149,6 +149,16 @@ std::string SecurityGroupsTable(const Resources& resources) {
   return table.ToString();
 }
 
+std::string AddressClaimsTable(const Resources& resources, const Surroundings& around) {
+  Table table({{"NETWORK", 24}, {"ADDRESS", 39}, {"MAC"}, {"PORT", 36}, {.title = "SEQUENCE", .right = true}});
+  for (const auto* resource : resources) {
+    const v1::AddressClaim& claim = resource->resource().address_claim();
+    table.Add({NameOf(around, Kind::kNetwork, claim.network_id()), claim.ip_address(), claim.mac_address(),
+               NameOf(around, Kind::kPort, claim.port_id()), Number(claim.sequence())});
+  }
+  return table.ToString();
+}
+
 }  // namespace
 
 std::vector<Kind> ReferredKinds(Kind kind) {
@@ -158,6 +168,8 @@ std::vector<Kind> ReferredKinds(Kind kind) {
     case Kind::kRouter:
       return {Kind::kNetwork};
     case Kind::kFloatingIp:
+      return {Kind::kNetwork, Kind::kPort};
+    case Kind::kAddressClaim:
       return {Kind::kNetwork, Kind::kPort};
     case Kind::kHost:
     case Kind::kNetwork:
@@ -183,6 +195,8 @@ std::string KindTable(Kind kind, const Resources& resources, const Surroundings&
       return FloatingIpsTable(resources, around);
     case Kind::kSecurityGroup:
       return SecurityGroupsTable(resources);
+    case Kind::kAddressClaim:
+      return AddressClaimsTable(resources, around);
   }
   return "";
 }

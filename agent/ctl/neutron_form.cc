@@ -253,6 +253,9 @@ constexpr FieldForm kSecurityGroupRule[] = {
     {"updated_at", Use::kUnused},
 };
 
+constexpr FieldForm kAddressClaim[] = {{"id"},          {"network_id"}, {"ip_address"},
+                                       {"mac_address"}, {"port_id"},    {"sequence"}};
+
 struct MessageForm {
   std::string_view message;  // Within kasane.v1.
   std::span<const FieldForm> fields;
@@ -275,10 +278,12 @@ constexpr MessageForm kForms[] = {
     {"FloatingIp", kFloatingIp},
     {"SecurityGroup", kSecurityGroup},
     {"SecurityGroupRule", kSecurityGroupRule},
+    {"AddressClaim", kAddressClaim},
 };
 
 // Written with '_'.
 constexpr std::string_view kUnusedSections[] = {
+    "address_claims",  // Kasane's own: what hosts have observed; listed by get, not applied.
     "address_groups",
     "address_scopes",
     "agents",
@@ -380,7 +385,7 @@ const google::protobuf::FieldDescriptor* ProtoField(const Descriptor& message, c
 std::optional<Kind> KindOfSection(std::string_view section) {
   const auto kind = KindFromText(section);
   // Sections are plural; "port" is a slip that gets a suggestion.
-  if (!kind || !section.ends_with('s')) return std::nullopt;
+  if (!kind || !section.ends_with('s') || kind == Kind::kAddressClaim) return std::nullopt;
   return kind;
 }
 

@@ -10,6 +10,7 @@ void EventQueue::Push(Event event) {
     const std::lock_guard lock(mutex_);
     if (closed_) return;
     if (std::holds_alternative<DatapathChanged>(event) && std::exchange(datapath_changed_, true)) return;
+    if (std::holds_alternative<AddressAnnounced>(event) && announcements_++ >= kMaxAnnouncements) return;
     events_.push_back(std::move(event));
   }
   ready_.notify_one();
@@ -25,6 +26,7 @@ std::optional<std::vector<Event>> EventQueue::TakeAll(std::optional<Clock::time_
   }
   if (closed_) return std::nullopt;
   datapath_changed_ = false;
+  announcements_ = 0;
   return std::exchange(events_, {});
 }
 

@@ -9,19 +9,28 @@
 #include <vector>
 
 #include "agent/sync/sync_link.h"
+#include "vswitch/slowpath/slow_path.h"
 
 namespace kasane {
 
 // The datapath has new facts: read them.
 struct DatapathChanged {};
 
-using Event = std::variant<StreamOpened, Welcomed, BatchArrived, SyncCompleted, StreamClosed, DatapathChanged>;
+// A port was heard to speak for an address.
+struct AddressAnnounced {
+  Announcement announcement;
+};
+
+using Event = std::variant<StreamOpened, Welcomed, BatchArrived, SyncCompleted, StreamClosed, DatapathChanged,
+                           AddressAnnounced>;
 
 // Many producers, one consumer. Its length is bounded by its producers: SyncClient reads no further while
-// too many batches are not handled, and DatapathChanged is kept once.
+// too many batches are not handled, DatapathChanged is kept once, and of announcements no more than
+// kMaxAnnouncements wait: the next ones are lost, as frames may be.
 class EventQueue {
  public:
   using Clock = std::chrono::steady_clock;
+  static constexpr size_t kMaxAnnouncements = 4096;
 
   // Any thread; never blocks. After Close events are dropped.
   void Push(Event event);
@@ -38,6 +47,7 @@ class EventQueue {
   std::condition_variable ready_;
   std::vector<Event> events_;      // Guarded by mutex_, as all below.
   bool datapath_changed_ = false;  // events_ holds a DatapathChanged.
+  size_t announcements_ = 0;       // How many of events_ are AddressAnnounced.
   bool closed_ = false;
 };
 

@@ -133,16 +133,30 @@ void Reconciler::On(const StreamClosed& event) {
   connected_ = false;
   synced_ = false;
   reported_.reset();
+  claims_.ReportAgain();
   verdicts_.clear();
   controller_problem_ = event.problem;
 }
 
 void Reconciler::On(const DatapathChanged& /*event*/) {}
 
+void Reconciler::On(const AddressAnnounced& event) {
+  if (wanted_ == nullptr || !claims_.Hear(event.announcement, *wanted_)) return;
+  claims_changed_ = true;
+  const Announcement& heard = event.announcement;
+  log::Info("a port speaks for an address now", {{"network", heard.network.str()},
+                                                 {"address", heard.ip.ToString()},
+                                                 {"mac", heard.mac.ToString()},
+                                                 {"port", heard.port.str()}});
+}
+
 void Reconciler::UpdateView() {
-  std::shared_ptr<const NetworkState> state = store_.Snapshot();
-  if (state == nullptr || state == state_) return;
-  state_ = std::move(state);
+  std::shared_ptr<const NetworkState> stored = store_.Snapshot();
+  if (stored == nullptr || (stored == stored_ && !claims_changed_)) return;
+  if (stored != stored_) claims_.Follow(stored_.get(), *stored);
+  stored_ = std::move(stored);
+  claims_changed_ = false;
+  state_ = claims_.Over(stored_);
   wanted_ = std::make_shared<const HostView>(BuildHostView(*state_, options_.host, options_.tunnel_addresses));
   std::vector<IpAddress> tunnels = WantedTunnels(*wanted_);
   if (tunnels == wanted_tunnels_) return;
@@ -199,7 +213,11 @@ void Reconciler::OnApplyFailed(const absl::Status& status, const DatapathFacts& 
 }
 
 void Reconciler::Report() {
-  if (!synced_ || !applied_ || applied_ == reported_) return;
+  if (!synced_) return;
+  if (std::vector<model::AddressClaim> observed = claims_.TakeUnreported(); !observed.empty()) {
+    link_.ReportObserved(stream_, std::move(observed));
+  }
+  if (!applied_ || applied_ == reported_) return;
   link_.ReportApplied(stream_, *applied_);
   reported_ = applied_;
 }

@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "agent/reconcile/agent_snapshot.h"
+#include "agent/reconcile/claim_table.h"
 #include "agent/reconcile/decisions.h"
 #include "agent/reconcile/event_queue.h"
 #include "agent/state/store.h"
@@ -52,6 +53,7 @@ class Reconciler {
   void On(const SyncCompleted& event);
   void On(const StreamClosed& event);
   void On(const DatapathChanged& event);
+  void On(const AddressAnnounced& event);
 
   void UpdateView();
   void ApplyIfDue(const DatapathFacts& facts, Clock::time_point now);
@@ -66,6 +68,7 @@ class Reconciler {
   SyncLink& link_;
 
   StateStore store_;
+  ClaimTable claims_;
 
   // The stream to the controller. 0: none yet.
   uint64_t stream_ = 0;
@@ -77,7 +80,9 @@ class Reconciler {
   std::optional<AppliedReport> reported_;  // Last on this stream.
 
   // Null before the first complete state.
-  std::shared_ptr<const NetworkState> state_;
+  std::shared_ptr<const NetworkState> stored_;  // As the controller has it ...
+  std::shared_ptr<const NetworkState> state_;   // ... and with the claims that were heard here.
+  bool claims_changed_ = false;                 // state_ does not show claims_ yet.
   std::shared_ptr<const HostView> wanted_;
   std::vector<IpAddress> wanted_tunnels_;
 

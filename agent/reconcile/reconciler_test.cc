@@ -41,12 +41,16 @@ class FakeLink final : public SyncLink {
     applied_on.push_back(stream);
     applied.push_back(std::move(report));
   }
+  void ReportObserved(uint64_t /*stream*/, std::vector<model::AddressClaim> claims) override {
+    observed.insert(observed.end(), claims.begin(), claims.end());
+  }
   void BatchHandled(uint64_t /*stream*/) override { ++handled; }
   void Refuse(uint64_t /*stream*/, std::string reason) override { refused.push_back(std::move(reason)); }
 
   std::vector<std::vector<HeldResource>> hellos;
   std::vector<Verdict> verdicts;
   std::vector<AppliedReport> applied;
+  std::vector<model::AddressClaim> observed;
   std::vector<uint64_t> applied_on;
   int handled = 0;
   std::vector<std::string> refused;
@@ -360,6 +364,34 @@ TEST(RunReconcilerTest, RunsUntilTheQueueIsClosed) {
   loop.join();
   EXPECT_TRUE(snapshot->facts->ready);
   EXPECT_THAT(snapshot->problems, Contains(Problem{"controller c", "gone"}));
+}
+
+TEST_F(ReconcilerTest, AnAnnouncementIsAppliedAtOnceAndReported) {
+  Open();
+  v1::Batch batch = FirstBatch(1);
+  for (v1::Resource& resource : *batch.mutable_upserts()) {
+    if (!resource.has_port()) continue;
+    resource.mutable_port()->set_port_security_enabled(true);
+    resource.mutable_port()->add_allowed_address_pairs()->set_ip_address("10.0.0.9");
+  }
+  Step({BatchEvent(batch), Complete(1)});
+  const IpAddress vip = *IpAddress::Parse("10.0.0.9");
+  const auto mac = [](int n) { return MacAddress({0xfa, 0x16, 0x3e, 0, 0, static_cast<uint8_t>(n)}); };
+  const auto claimer = [&] { return reconciler_.Snapshot()->view->claims.at({NetworkId("n1"), vip}).port; };
+
+  Step({AddressAnnounced{{NetworkId("n1"), vip, mac(1), kPort}}});
+  EXPECT_EQ(claimer(), kPort);
+  ASSERT_THAT(link_.observed, SizeIs(1));
+  EXPECT_EQ(link_.observed[0].sequence, 1U);
+
+  // By a port elsewhere: followed without a word of the controller, and reported by its own host.
+  Step({AddressAnnounced{{NetworkId("n1"), vip, mac(2), PortId("p2")}}});
+  EXPECT_EQ(claimer(), PortId("p2"));
+  EXPECT_THAT(link_.observed, SizeIs(1));
+
+  // Who may not have it changes nothing.
+  Step({AddressAnnounced{{NetworkId("n1"), *IpAddress::Parse("10.0.0.10"), mac(2), PortId("p2")}}});
+  EXPECT_THAT(reconciler_.Snapshot()->view->claims, SizeIs(1));
 }
 
 }  // namespace

@@ -376,6 +376,22 @@ model::SecurityGroup DecodeSecurityGroup(const v1::SecurityGroup& in, const Fiel
   return out;
 }
 
+// ---- address claims
+
+model::AddressClaim DecodeAddressClaim(const v1::AddressClaim& in, const Field& at) {
+  model::AddressClaim out;
+  out.id = ReadId<AddressClaimId>(at.Sub("id"), in.id(), Presence::kRequired);
+  out.network = ReadId<NetworkId>(at.Sub("network_id"), in.network_id(), Presence::kRequired);
+  if (const auto ip = ReadHostAddress(at.Sub("ip_address"), in.ip_address(), Presence::kRequired)) out.address = *ip;
+  if (const auto mac = ReadMac(at.Sub("mac_address"), in.mac_address(), Presence::kRequired)) out.mac = *mac;
+  out.port = ReadId<PortId>(at.Sub("port_id"), in.port_id(), Presence::kRequired);
+  out.sequence = in.sequence();
+  if (const AddressClaimId id = model::MakeClaimId(out.network, out.address); out.id != id) {
+    at.Sub("id").Fail("must be {}, the network and the address", id);
+  }
+  return out;
+}
+
 template <typename Model>
 AnyResource Shared(Model model) {
   return std::make_shared<const Model>(std::move(model));
@@ -397,6 +413,8 @@ std::optional<AnyResource> DecodeSpec(const v1::Resource& resource, const Field&
       return Shared(DecodeFloatingIp(resource.floating_ip(), at));
     case v1::Resource::kSecurityGroup:
       return Shared(DecodeSecurityGroup(resource.security_group(), at));
+    case v1::Resource::kAddressClaim:
+      return Shared(DecodeAddressClaim(resource.address_claim(), at));
     case v1::Resource::SPEC_NOT_SET:
       break;
   }

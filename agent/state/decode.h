@@ -5,6 +5,7 @@
 // (controller/validate.h).
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
@@ -21,6 +22,9 @@ class Revision;
 
 namespace kasane {
 
+// Of the state protocol (kasane/v1/state.proto), as both ends say it.
+inline constexpr uint32_t kProtocolVersion = 1;
+
 // One thing wrong: `path` is where ("ports[3].fixed_ips[0].ip_address"), `message` what and how to mend it.
 struct Fault {
   std::string path;
@@ -32,10 +36,11 @@ struct Fault {
 // "path: message"
 std::string ToString(const Fault& fault);
 
-using AnyResource = std::variant<std::shared_ptr<const model::Host>, std::shared_ptr<const model::Network>,
-                                 std::shared_ptr<const model::Subnet>, std::shared_ptr<const model::Port>,
-                                 std::shared_ptr<const model::Router>, std::shared_ptr<const model::FloatingIp>,
-                                 std::shared_ptr<const model::SecurityGroup>>;
+using AnyResource =
+    std::variant<std::shared_ptr<const model::Host>, std::shared_ptr<const model::Network>,
+                 std::shared_ptr<const model::Subnet>, std::shared_ptr<const model::Port>,
+                 std::shared_ptr<const model::Router>, std::shared_ptr<const model::FloatingIp>,
+                 std::shared_ptr<const model::SecurityGroup>, std::shared_ptr<const model::AddressClaim>>;
 
 ResourceKey KeyOf(const AnyResource& resource);
 

@@ -20,6 +20,7 @@ constexpr KindName kNames[] = {
     {Kind::kRouter, "router", "routers"},
     {Kind::kFloatingIp, "floating_ip", "floatingips"},
     {Kind::kSecurityGroup, "security_group", "security_groups"},
+    {Kind::kAddressClaim, "address_claim", "address_claims"},
 };
 
 const KindName* NameOf(Kind kind) {
@@ -51,10 +52,15 @@ std::string_view Plural(Kind kind) {
 
 std::optional<Kind> KindFromText(std::string_view text) {
   const std::string bare = WithoutSeparators(text);
+  if (bare == "claim" || bare == "claims") return Kind::kAddressClaim;
   for (const KindName& name : kNames) {
     if (bare == WithoutSeparators(name.label) || bare == WithoutSeparators(name.plural)) return name.kind;
   }
   return std::nullopt;
+}
+
+AddressClaimId model::MakeClaimId(const NetworkId& network, const IpAddress& address) {
+  return AddressClaimId(fmt::format("{}/{}", network, address));
 }
 
 std::string ToString(const ResourceKey& key) { return fmt::format("{} {}", Label(key.kind), key.id); }

@@ -22,10 +22,20 @@
 
 namespace kasane {
 
-enum class Kind : uint8_t { kHost = 1, kNetwork, kSubnet, kPort, kRouter, kFloatingIp, kSecurityGroup };
+enum class Kind : uint8_t {
+  kHost = 1,
+  kNetwork,
+  kSubnet,
+  kPort,
+  kRouter,
+  kFloatingIp,
+  kSecurityGroup,
+  kAddressClaim
+};
 
-inline constexpr Kind kAllKinds[] = {Kind::kHost,   Kind::kNetwork,    Kind::kSubnet,       Kind::kPort,
-                                     Kind::kRouter, Kind::kFloatingIp, Kind::kSecurityGroup};
+inline constexpr Kind kAllKinds[] = {Kind::kHost,          Kind::kNetwork,     Kind::kSubnet,
+                                     Kind::kPort,          Kind::kRouter,      Kind::kFloatingIp,
+                                     Kind::kSecurityGroup, Kind::kAddressClaim};
 
 std::string_view Label(Kind kind);                        // "port"
 std::string_view Plural(Kind kind);                       // "ports": the section of a resource file
@@ -193,6 +203,21 @@ struct SecurityGroup {
   bool operator==(const SecurityGroup&) const = default;
 };
 
+// Which port was last heard to speak for an address (a gratuitous ARP, an unsolicited neighbour
+// advertisement). Observed by the hosts, never applied from a file.
+struct AddressClaim {
+  AddressClaimId id;  // MakeClaimId of network and address.
+  NetworkId network;
+  IpAddress address;
+  MacAddress mac;
+  PortId port;
+  uint64_t sequence = 0;  // Of claims on one address, the larger (sequence, port) is the newer.
+
+  bool operator==(const AddressClaim&) const = default;
+};
+
+AddressClaimId MakeClaimId(const NetworkId& network, const IpAddress& address);
+
 }  // namespace model
 
 // Readers must expect dangling references: a resource may be rejected on its own, or out of scope here.
@@ -204,6 +229,7 @@ struct NetworkState {
   std::map<RouterId, std::shared_ptr<const model::Router>> routers;
   std::map<FloatingIpId, std::shared_ptr<const model::FloatingIp>> floating_ips;
   std::map<SecurityGroupId, std::shared_ptr<const model::SecurityGroup>> security_groups;
+  std::map<AddressClaimId, std::shared_ptr<const model::AddressClaim>> address_claims;
 };
 
 }  // namespace kasane

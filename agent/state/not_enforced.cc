@@ -3,8 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <map>
-#include <set>
 #include <tuple>
 
 namespace kasane {
@@ -12,18 +10,14 @@ namespace {
 
 // Names that scripts and dashboards may rely on: add, never rename.
 namespace feature {
-constexpr std::string_view kSecurityGroups = "security_groups";      // Filtering by a port's groups.
-constexpr std::string_view kAddressPairs = "allowed_address_pairs";  // Routing to who has claimed one.
-constexpr std::string_view kGateway = "gateway";                     // Routing and SNAT to the world outside.
-constexpr std::string_view kFloatingIp = "floating_ip";              // DNAT from the world outside.
-constexpr std::string_view kDhcp = "dhcp";                           // DHCPv4 and DHCPv6 answers.
-constexpr std::string_view kRa = "ra";                               // IPv6 router advertisements.
-constexpr std::string_view kHostRoutes = "host_routes";              // Routes told by DHCP.
-constexpr std::string_view kProviderNetwork = "provider_network";    // flat and vlan networks.
-constexpr std::string_view kMtu = "mtu";                             // Refusing what is larger.
-constexpr std::string_view kEcmp = "ecmp";                           // Several next hops for a destination.
-constexpr std::string_view kUnknownUnicast = "unknown_unicast";      // Flooding to ports without security.
-constexpr std::string_view kExternalNetwork = "external_network";    // Ports on router:external networks.
+constexpr std::string_view kSecurityGroups = "security_groups";    // Filtering by a port's groups.
+constexpr std::string_view kGateway = "gateway";                   // Routing and SNAT to the world outside.
+constexpr std::string_view kFloatingIp = "floating_ip";            // DNAT from the world outside.
+constexpr std::string_view kDhcp = "dhcp";                         // DHCPv4 and DHCPv6 answers.
+constexpr std::string_view kRa = "ra";                             // IPv6 router advertisements.
+constexpr std::string_view kHostRoutes = "host_routes";            // Routes told by DHCP.
+constexpr std::string_view kProviderNetwork = "provider_network";  // flat and vlan networks.
+constexpr std::string_view kExternalNetwork = "external_network";  // Ports on router:external networks.
 }  // namespace feature
 
 class Collector {
@@ -62,12 +56,7 @@ bool IsMachine(const model::Port& port) {
 }
 
 void OfNetwork(const model::Network& network, Collector& out) {
-  if (network.type == model::NetworkType::kVxlan) {
-    out.Add(Kind::kNetwork, network.id.str(), network.name, feature::kMtu,
-            fmt::format("Frames larger than the MTU of {} are not refused and routers send no packet-too-big.",
-                        network.mtu));
-    return;
-  }
+  if (network.type == model::NetworkType::kVxlan) return;
   const std::string what =
       network.type == model::NetworkType::kFlat ? "flat" : fmt::format("vlan {}", network.vlan);
   out.Add(Kind::kNetwork, network.id.str(), network.name, feature::kProviderNetwork,
@@ -105,9 +94,7 @@ void OfPort(const NetworkState& state, const model::Port& port, Collector& out) 
   const auto add = [&](std::string_view name, std::string detail) {
     out.Add(Kind::kPort, port.id.str(), port.name, name, std::move(detail));
   };
-  if (!port.port_security_enabled) {
-    add(feature::kUnknownUnicast, "Frames to MACs that no port has do not reach it.");
-  } else if (!port.security_groups.empty()) {
+  if (port.port_security_enabled && !port.security_groups.empty()) {
     add(feature::kSecurityGroups, fmt::format("The port's {} not filter: all traffic is allowed.",
                                               Count(port.security_groups.size(), "security group") +
                                                   (port.security_groups.size() == 1 ? " does" : " do")));
@@ -117,30 +104,9 @@ void OfPort(const NetworkState& state, const model::Port& port, Collector& out) 
         fmt::format("It is not connected to the external network {}: it stays BUILD.",
                     NetworkText(state, port.network)));
   }
-  if (!port.allowed_address_pairs.empty()) {
-    add(feature::kAddressPairs, fmt::format("{} on the network, but routers do not find who has claimed it.",
-                                            Count(port.allowed_address_pairs.size(), "allowed address pair") +
-                                                (port.allowed_address_pairs.size() == 1 ? " works" : " work")));
-  }
-}
-
-// The destinations that extra routes lead to by more than one next hop.
-std::vector<IpPrefix> EcmpDestinations(const model::Router& router) {
-  std::map<IpPrefix, std::set<IpAddress>> next_hops;
-  for (const model::ExtraRoute& route : router.routes) next_hops[route.destination].insert(route.nexthop);
-  std::vector<IpPrefix> destinations;
-  for (const auto& [destination, hops] : next_hops) {
-    if (hops.size() > 1) destinations.push_back(destination);
-  }
-  return destinations;
 }
 
 void OfRouter(const NetworkState& state, const model::Router& router, Collector& out) {
-  if (const std::vector<IpPrefix> several = EcmpDestinations(router); !several.empty()) {
-    const std::string others = several.size() == 1 ? "" : fmt::format(" (and {} more)", several.size() - 1);
-    out.Add(Kind::kRouter, router.id.str(), router.name, feature::kEcmp,
-            fmt::format("Of the next hops to {}{} only the first one forwards.", several.front(), others));
-  }
   if (!router.gateway) return;
   out.Add(Kind::kRouter, router.id.str(), router.name, feature::kGateway,
           fmt::format("Nothing is routed to or from the external network {}{}.",

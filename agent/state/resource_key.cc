@@ -21,6 +21,8 @@ std::optional<Kind> KindOf(v1::Resource::SpecCase spec) {
       return Kind::kFloatingIp;
     case v1::Resource::kSecurityGroup:
       return Kind::kSecurityGroup;
+    case v1::Resource::kAddressClaim:
+      return Kind::kAddressClaim;
     case v1::Resource::SPEC_NOT_SET:
       return std::nullopt;
   }
@@ -44,6 +46,8 @@ const std::string& IdOf(const v1::Resource& resource) {
       return resource.floating_ip().id();
     case v1::Resource::kSecurityGroup:
       return resource.security_group().id();
+    case v1::Resource::kAddressClaim:
+      return resource.address_claim().id();
     case v1::Resource::SPEC_NOT_SET:
       return kNone;
   }
@@ -76,7 +80,7 @@ std::optional<ResourceKey> DecodeKey(const v1::ResourceKey& key) {
 v1::ResourceKey EncodeKey(const ResourceKey& key) {
   static_assert(static_cast<int>(Kind::kHost) == static_cast<int>(v1::HOST) &&
                 static_cast<int>(Kind::kPort) == static_cast<int>(v1::PORT) &&
-                static_cast<int>(Kind::kSecurityGroup) == static_cast<int>(v1::SECURITY_GROUP));
+                static_cast<int>(Kind::kAddressClaim) == static_cast<int>(v1::ADDRESS_CLAIM));
   v1::ResourceKey out;
   out.set_kind(static_cast<v1::ResourceKind>(key.kind));
   out.set_id(key.id);

@@ -16,6 +16,7 @@ auto& MapOf(State& state) {
   if constexpr (std::is_same_v<Model, model::Router>) return state.routers;
   if constexpr (std::is_same_v<Model, model::FloatingIp>) return state.floating_ips;
   if constexpr (std::is_same_v<Model, model::SecurityGroup>) return state.security_groups;
+  if constexpr (std::is_same_v<Model, model::AddressClaim>) return state.address_claims;
 }
 
 }  // namespace
@@ -51,6 +52,9 @@ void Erase(NetworkState& state, const ResourceKey& key) {
       break;
     case Kind::kSecurityGroup:
       state.security_groups.erase(SecurityGroupId(key.id));
+      break;
+    case Kind::kAddressClaim:
+      state.address_claims.erase(AddressClaimId(key.id));
       break;
   }
 }

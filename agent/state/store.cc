@@ -31,6 +31,9 @@ bool HoldsEqual(const NetworkState& state, const model::FloatingIp& value) {
 bool HoldsEqual(const NetworkState& state, const model::SecurityGroup& value) {
   return Holds(state.security_groups, value);
 }
+bool HoldsEqual(const NetworkState& state, const model::AddressClaim& value) {
+  return Holds(state.address_claims, value);
+}
 
 bool HoldsEqual(const NetworkState& state, const AnyResource& resource) {
   return std::visit([&state](const auto& value) { return HoldsEqual(state, *value); }, resource);

@@ -44,6 +44,14 @@ v1::Report EncodeReport(const PendingReport& report) {
     for (const PortId& id : report.applied->active_ports) applied.add_active_ports(id.str());
     for (const PortId& id : report.applied->down_ports) applied.add_down_ports(id.str());
   }
+  for (const auto& [id, claim] : report.observed) {
+    v1::AddressClaim& observed = *message.add_observed();
+    observed.set_network_id(claim.network.str());
+    observed.set_ip_address(claim.address.ToString());
+    observed.set_mac_address(claim.mac.ToString());
+    observed.set_port_id(claim.port.str());
+    observed.set_sequence(claim.sequence);
+  }
   return message;
 }
 

@@ -15,17 +15,17 @@ class Report;
 
 namespace kasane {
 
-inline constexpr uint32_t kProtocolVersion = 1;
-
 v1::Hello EncodeHello(const SyncOptions& options, const std::string& instance_id,
                       const std::vector<HeldResource>& held);
 
-// What waits to be reported, merged: the newest verdict on a resource and the newest applied win.
+// What waits to be reported, merged: the newest verdict on a resource, the newest applied and the newest claim
+// on an address win.
 struct PendingReport {
   std::map<ResourceKey, Verdict> verdicts;
   std::optional<AppliedReport> applied;
+  std::map<AddressClaimId, model::AddressClaim> observed;
 
-  bool empty() const { return verdicts.empty() && !applied; }
+  bool empty() const { return verdicts.empty() && !applied && observed.empty(); }
 };
 
 v1::Report EncodeReport(const PendingReport& report);

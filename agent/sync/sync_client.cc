@@ -46,13 +46,16 @@ struct VerdictsNote {
 struct AppliedNote {
   AppliedReport applied;
 };
+struct ObservedNote {
+  std::vector<model::AddressClaim> observed;
+};
 struct HandledNote {};
 struct RefuseNote {
   std::string reason;
 };
 struct Note {
   uint64_t stream = 0;
-  std::variant<HelloNote, VerdictsNote, AppliedNote, HandledNote, RefuseNote> kind;
+  std::variant<HelloNote, VerdictsNote, AppliedNote, ObservedNote, HandledNote, RefuseNote> kind;
 };
 
 uint64_t RandomSeed() {
@@ -339,6 +342,11 @@ class SyncClient::Impl {
       }
     } else if (auto* applied = std::get_if<AppliedNote>(&note.kind)) {
       stream.report.applied = std::move(applied->applied);
+    } else if (auto* observed = std::get_if<ObservedNote>(&note.kind)) {
+      for (model::AddressClaim& claim : observed->observed) {
+        AddressClaimId id = claim.id;
+        stream.report.observed.insert_or_assign(std::move(id), std::move(claim));
+      }
     } else if (std::holds_alternative<HandledNote>(note.kind)) {
       --stream.unhandled_batches;
     } else if (auto* refuse = std::get_if<RefuseNote>(&note.kind)) {
@@ -384,6 +392,10 @@ void SyncClient::ReportVerdicts(uint64_t stream, std::vector<Verdict> verdicts) 
 
 void SyncClient::ReportApplied(uint64_t stream, AppliedReport applied) {
   impl_->Leave({stream, AppliedNote{std::move(applied)}});
+}
+
+void SyncClient::ReportObserved(uint64_t stream, std::vector<model::AddressClaim> observed) {
+  impl_->Leave({stream, ObservedNote{std::move(observed)}});
 }
 
 void SyncClient::BatchHandled(uint64_t stream) { impl_->Leave({stream, HandledNote{}}); }

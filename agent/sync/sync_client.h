@@ -40,6 +40,7 @@ class SyncClient final : public SyncLink {
   void SayHello(uint64_t stream, std::vector<HeldResource> held) override;
   void ReportVerdicts(uint64_t stream, std::vector<Verdict> verdicts) override;
   void ReportApplied(uint64_t stream, AppliedReport applied) override;
+  void ReportObserved(uint64_t stream, std::vector<model::AddressClaim> observed) override;
   void BatchHandled(uint64_t stream) override;
   void Refuse(uint64_t stream, std::string reason) override;
 

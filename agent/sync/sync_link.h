@@ -73,6 +73,8 @@ class SyncLink {
   // Reports that were not sent yet are merged: the newest verdict on a resource and the newest applied win.
   virtual void ReportVerdicts(uint64_t stream, std::vector<Verdict> verdicts) = 0;
   virtual void ReportApplied(uint64_t stream, AppliedReport applied) = 0;
+  // Addresses that ports of this host speak for; of one address the last one is sent.
+  virtual void ReportObserved(uint64_t stream, std::vector<model::AddressClaim> observed) = 0;
   // One BatchArrived was handled. The client reads no further while too many are not.
   virtual void BatchHandled(uint64_t stream) = 0;
   // Gives the stream up, for `reason`; StreamClosed follows. Tried again with growing back-off.

@@ -2,7 +2,10 @@
 
 #include <algorithm>
 #include <deque>
+#include <iterator>
 #include <set>
+
+#include "vswitch/claims.h"
 
 namespace kasane {
 namespace {
@@ -76,6 +79,8 @@ std::vector<IpAddress> AddressesOf(const model::Port& port) {
   return ips;
 }
 
+}  // namespace
+
 std::vector<AllowedAddress> AllowedOf(const model::Port& port) {
   std::set<AllowedAddress> allowed = {{port.mac, IpPrefix::Host(IpAddress::LinkLocal(port.mac))}};
   for (const model::FixedIp& ip : port.fixed_ips) allowed.insert({port.mac, IpPrefix::Host(ip.address)});
@@ -86,6 +91,8 @@ std::vector<AllowedAddress> AllowedOf(const model::Port& port) {
   }
   return {allowed.begin(), allowed.end()};
 }
+
+namespace {
 
 RemoteHost MakeRemoteHost(const NetworkState& state, const HostId& id, const TunnelAddresses& own) {
   RemoteHost remote{id, std::nullopt, {}};
@@ -112,8 +119,9 @@ void AddNetwork(const NetworkState& state, const Index& index, const NetworkId& 
                                 port->port_security_enabled, AllowedOf(*port)});
       } else if (port->admin_state_up) {
         flood.insert(port->host);
-        view.endpoints.emplace(port->id, RemoteEndpoint{port->id, port->name, id, port->host, port->mac,
-                                                        AddressesOf(*port), port->port_security_enabled});
+        view.endpoints.emplace(
+            port->id, RemoteEndpoint{port->id, port->name, id, port->host, port->mac, AddressesOf(*port),
+                                     port->port_security_enabled, AllowedOf(*port)});
       }
     }
   }
@@ -178,6 +186,53 @@ void AddRouter(const NetworkState& state, const Index& index, const RouterId& id
   view.routers.emplace(id, std::move(out));
 }
 
+// The networks that routers which are up join, each set of them with its hosts.
+class Components {
+ public:
+  explicit Components(const HostView& view) {
+    for (const auto& [id, network] : view.networks) parent_.emplace(id, id);
+    for (const auto& [id, router] : view.routers) {
+      if (!router.admin_state_up || router.ports.empty()) continue;
+      for (const RouterPort& port : router.ports)
+        parent_[Root(port.network)] = Root(router.ports.front().network);
+    }
+    for (const auto& [id, endpoint] : view.endpoints) hosts_[Root(endpoint.network)].insert(endpoint.host);
+  }
+
+  // Hosts with a port on `network` or on any network that routers lead to from there.
+  const std::set<HostId>& HostsOf(const NetworkId& network) { return hosts_[Root(network)]; }
+
+ private:
+  NetworkId Root(NetworkId id) const {
+    for (;;) {
+      const NetworkId& up = parent_.at(id);
+      if (up == id) return id;
+      id = up;
+    }
+  }
+
+  std::map<NetworkId, NetworkId> parent_;
+  std::map<NetworkId, std::set<HostId>> hosts_;
+};
+
+void AddRouterHosts(HostView& view) {
+  Components components(view);
+  for (auto& [id, network] : view.networks) {
+    const std::set<HostId>& all = components.HostsOf(id);
+    std::set_difference(all.begin(), all.end(), network.flood_hosts.begin(), network.flood_hosts.end(),
+                        std::back_inserter(network.router_hosts));
+  }
+}
+
+// Claims that the ports which made them may (still) make.
+void AddClaims(const NetworkState& state, HostView& view) {
+  for (const auto& [id, claim] : state.address_claims) {
+    const ClaimKey key(claim->network, claim->address);
+    if (view.networks.count(claim->network) == 0 || !MayClaim(view, key, claim->mac, claim->port)) continue;
+    view.claims.emplace(key, AddressClaim{claim->mac, claim->port, claim->sequence});
+  }
+}
+
 }  // namespace
 
 HostView BuildHostView(const NetworkState& state, const HostId& host, const TunnelAddresses& own) {
@@ -193,6 +248,8 @@ HostView BuildHostView(const NetworkState& state, const HostId& host, const Tunn
       view.hosts.emplace(endpoint.host, MakeRemoteHost(state, endpoint.host, own));
     }
   }
+  AddRouterHosts(view);
+  AddClaims(state, view);
   return view;
 }
 

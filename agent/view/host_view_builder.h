@@ -5,10 +5,16 @@
 // controller that sends exactly the scope gets the same view.
 #pragma once
 
+#include <vector>
+
 #include "agent/state/network_state.h"
 #include "vswitch/host_view.h"
 
 namespace kasane {
+
+// What a port with port security may send as: its fixed IPs, its allowed address pairs, and the link-local
+// address of each MAC among them. Sorted.
+std::vector<AllowedAddress> AllowedOf(const model::Port& port);
 
 // `own` are this host's tunnel addresses as its configuration has them.
 HostView BuildHostView(const NetworkState& state, const HostId& host, const TunnelAddresses& own);

@@ -177,6 +177,35 @@ TEST_F(HostViewBuilderTest, VtepIsOfAFamilyThatBothHave) {
   EXPECT_EQ(dual.hosts.at(HostId("h3")).vtep, Ip("192.0.2.3"));
 }
 
+TEST_F(HostViewBuilderTest, HostsThatOnlyRouteIntoANetworkAreListedForIt) {
+  Chain();
+  const HostView view = Build("h1");
+  EXPECT_THAT(view.networks.at(NetworkId("a")).router_hosts, ElementsAre(HostId("h2"), HostId("h3")));
+  EXPECT_THAT(view.networks.at(NetworkId("b")).flood_hosts, ElementsAre(HostId("h2")));
+  EXPECT_THAT(view.networks.at(NetworkId("b")).router_hosts, ElementsAre(HostId("h3")));
+  EXPECT_THAT(Build("h3").networks.at(NetworkId("d")).router_hosts, IsEmpty()) << "no router there";
+}
+
+TEST_F(HostViewBuilderTest, OnlyClaimsThatThePortMayMakeAreInForce) {
+  Chain();
+  AddVm("vm-a2", "a", "10.0.0.6", "h2");
+  model::Port& allowed = AddPort("vm-a3", "a", "a-v4", "10.0.0.7", model::PortRole::kVm, "h3");
+  allowed.allowed_address_pairs.push_back({Prefix("10.0.0.5"), std::nullopt});
+  const auto claim = [&](const std::string& port, const std::string& ip) {
+    auto out = std::make_shared<model::AddressClaim>();
+    *out = {model::MakeClaimId(NetworkId("a"), Ip(ip)), NetworkId("a"), Ip(ip),
+            state_.ports.at(PortId(port))->mac,         PortId(port),   3};
+    state_.address_claims[out->id] = out;
+  };
+  claim("vm-a2", "10.0.0.5");
+  EXPECT_THAT(Build("h1").claims, IsEmpty()) << "vm-a's fixed address";
+  claim("vm-a3", "10.0.0.5");
+  EXPECT_EQ(Build("h1").claims.at({NetworkId("a"), Ip("10.0.0.5")}).port, PortId("vm-a3"));
+  EXPECT_EQ(Build("h2").claims.size(), 1U) << "routers elsewhere follow it too";
+  allowed.allowed_address_pairs.clear();
+  EXPECT_THAT(Build("h1").claims, IsEmpty());
+}
+
 TEST_F(HostViewBuilderTest, SurvivesDanglingReferences) {
   Chain();
   state_.networks.erase(NetworkId("b"));

@@ -89,6 +89,9 @@ class Walk {
     for (const auto& [id, subnet] : state_.subnets) {
       if (reached_.contains(subnet->network)) Add(Kind::kSubnet, id.str());
     }
+    for (const auto& [id, claim] : state_.address_claims) {
+      if (reached_.contains(claim->network)) Add(Kind::kAddressClaim, id.str());
+    }
     for (const auto& [id, floating_ip] : state_.floating_ips) {
       if (own_ports_.contains(floating_ip->port)) Add(Kind::kFloatingIp, id.str());
     }

@@ -129,6 +129,36 @@ Bytes Advertisement(const Ethernet& eth, const Ip& ip, const IpAddress& target, 
   return NeighbourMessage(eth, ip, 136, target, 2, tll);
 }
 
+std::vector<Bytes> Fragments(const Bytes& frame, size_t bytes_each) {
+  constexpr size_t kEthernet = 14;
+  const bool v4 = frame[12] == 0x08;
+  const size_t header = kEthernet + (v4 ? 20 : 40);
+  const uint8_t protocol = frame[v4 ? 23 : 20];
+  std::vector<Bytes> fragments;
+  for (size_t at = header; at < frame.size(); at += bytes_each) {
+    const size_t end = std::min(at + bytes_each, frame.size());
+    const auto offset = static_cast<uint16_t>(at - header);
+    const bool more = end < frame.size();
+    Bytes out(frame.begin(), frame.begin() + static_cast<std::ptrdiff_t>(header));
+    if (v4) {
+      Put16(out, 16, static_cast<uint16_t>(20 + end - at));
+      Put16(out, 20, static_cast<uint16_t>((more ? 0x2000 : 0) | offset / 8));
+      Put16(out, 24, 0);
+      Put16(out, 24, static_cast<uint16_t>(~Sum(std::span(out).subspan(kEthernet))));
+    } else {
+      Put16(out, 18, static_cast<uint16_t>(8 + end - at));
+      out[20] = 44;
+      Append(out, Bytes{protocol, 0});
+      Append16(out, static_cast<size_t>(offset | (more ? 1 : 0)));
+      Append(out, Bytes{0, 0, 0, 7});
+    }
+    out.insert(out.end(), frame.begin() + static_cast<std::ptrdiff_t>(at),
+               frame.begin() + static_cast<std::ptrdiff_t>(end));
+    fragments.push_back(std::move(out));
+  }
+  return fragments;
+}
+
 Bytes Vxlan(const Ethernet& eth, const Ip& outer, uint32_t vni, std::span<const uint8_t> inner) {
   Bytes datagram;
   Append16(datagram, 49152 + vni % 16384);

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <memory>
 #include <utility>
 
@@ -52,6 +53,8 @@ class Cloud {
     }
     const auto routers = Below(random_, 4);
     for (uint64_t n = 0; n < routers; ++n) AddRouter(n);
+    const auto claims = Below(random_, 6);
+    for (uint64_t n = 0; n < claims; ++n) AddClaim(n);
     return std::move(state_);
   }
 
@@ -72,6 +75,8 @@ class Cloud {
     network->name = network->id.str();
     network->vni = *Vni::From(100 + n * 1000);
     network->admin_state_up = !Chance(random_, 12);
+    const std::vector<uint32_t> mtus = {1450, 1450, 1450, 1500, 1280, 600};
+    network->mtu = Pick(mtus, random_);
     const std::string v4 = fmt::format("10.0.{}.0/24", Below(random_, 3));
     const std::string v6 = fmt::format("2001:db8:{}::/64", Below(random_, 3));
     for (const std::string& cidr : {v4, v6}) {
@@ -111,12 +116,21 @@ class Cloud {
     port->admin_state_up = !Chance(random_, 10);
     port->port_security_enabled = !Chance(random_, 4);
     AddAddresses(*port, static_cast<uint8_t>(9 + used_[network]));
-    if (Chance(random_, 4) && !port->fixed_ips.empty()) {
-      port->allowed_address_pairs.push_back({IpPrefix::Host(IpAddress::V4(0x0a000000 + 200)),
-                                             Chance(random_, 2) ? std::optional(NthMac(77)) : std::nullopt});
-    }
+    if (Chance(random_, 3) && !port->fixed_ips.empty()) AddAllowedPair(*port);
     vms_.push_back(port);
     state_.ports[port->id] = std::move(port);
+  }
+
+  // An address that several ports share, another port's fixed one, or a whole subnet.
+  void AddAllowedPair(model::Port& port) {
+    const auto mac = Chance(random_, 2) ? std::optional(NthMac(77)) : std::nullopt;
+    const auto kind = Below(random_, 4);
+    IpPrefix prefix = IpPrefix::Host(IpAddress::V4(0x0a000000 + 200));
+    if (kind == 0)
+      prefix = IpPrefix::Host(IpAddress::V4(0x0a000000 + static_cast<uint32_t>(Below(random_, 3)) * 256 + 10));
+    if (kind == 1) prefix = *IpPrefix::Parse("2001:db8:1::/64");
+    if (kind == 2) prefix = *IpPrefix::Parse("10.0.0.0/24");
+    port.allowed_address_pairs.push_back({prefix, mac});
   }
 
   void AddRouter(uint64_t n) {
@@ -142,16 +156,43 @@ class Cloud {
     state_.routers[router->id] = std::move(router);
   }
 
+  // A claim by a port on an allowed address, its own or anybody's; the view takes only what it may.
+  void AddClaim(uint64_t n) {
+    const auto& port = Pick(vms_, random_);
+    const auto& of = Chance(random_, 2) ? port : Pick(vms_, random_);
+    auto claim = std::make_shared<model::AddressClaim>();
+    claim->network = port->network;
+    claim->port = port->id;
+    claim->sequence = 1 + Below(random_, 3);
+    claim->mac = Chance(random_, 3) ? NthMac(78) : port->mac;
+    if (!of->allowed_address_pairs.empty() && !Chance(random_, 3)) {
+      const model::AllowedAddressPair& pair = of->allowed_address_pairs.front();
+      claim->address = Nth(pair.prefix, 0);
+      claim->mac = pair.mac.value_or(port->mac);
+    } else if (!of->fixed_ips.empty()) {
+      claim->address = of->fixed_ips.front().address;
+    } else {
+      claim->address = IpAddress::V4(0x0a000000 + 210 + static_cast<uint32_t>(n));
+    }
+    claim->id = model::MakeClaimId(claim->network, claim->address);
+    state_.address_claims[claim->id] = std::move(claim);
+  }
+
   void AddExtraRoutes(model::Router& router) {
     const auto count = Below(random_, 3);
     for (uint64_t n = 0; n < count; ++n) {
       const std::vector<std::string> destinations = {"192.0.2.0/24", "192.0.2.128/25", "0.0.0.0/0",
                                                      "2001:db8:ffff::/48", "10.0.1.0/24"};
       const IpPrefix destination = *IpPrefix::Parse(Pick(destinations, random_));
-      const auto& subnet = Pick(subnets_, random_);
-      // Towards another router, a VM, or nobody.
-      const IpAddress nexthop = Nth(subnet->cidr, static_cast<uint8_t>(1 + Below(random_, 14)));
-      if (nexthop.family() == destination.family()) router.routes.push_back({destination, nexthop});
+      const auto next_hops = 1 + (Chance(random_, 2) ? Below(random_, 4) : 0);
+      for (uint64_t hop = 0; hop < next_hops; ++hop) {
+        const auto& subnet = Pick(subnets_, random_);
+        // Towards another router, a VM, or nobody.
+        const IpAddress nexthop = Nth(subnet->cidr, static_cast<uint8_t>(1 + Below(random_, 14)));
+        const model::ExtraRoute route{destination, nexthop};
+        const bool known = std::find(router.routes.begin(), router.routes.end(), route) != router.routes.end();
+        if (nexthop.family() == destination.family() && !known) router.routes.push_back(route);
+      }
     }
   }
 
@@ -169,6 +210,7 @@ struct Targets {
                                IpAddress::V4(0xe0000005), IpAddress::V4(0xffffffff), IpAddress::V4(0x0a0000c8)};
   std::vector<IpAddress> v6 = {*IpAddress::Parse("2001:db8:ffff::1"), *IpAddress::Parse("ff02::1"),
                                *IpAddress::Parse("fe80::1"), *IpAddress::Parse("2001:db8:9::9")};
+  std::vector<std::pair<MacAddress, IpAddress>> link_locals = {};  // Of routers.
   std::vector<MacAddress> macs = {MacAddress::Broadcast(), NthMac(0xabcdef),
                                   MacAddress({0x01, 0x80, 0xc2, 0, 0, 0x0e}),
                                   MacAddress({0x33, 0x33, 0, 0, 0, 1}), NthMac(77)};
@@ -187,9 +229,13 @@ Targets TargetsOf(const HostView& view) {
   for (const auto& [id, endpoint] : view.endpoints) {
     for (const IpAddress& ip : endpoint.ips) targets.Add(endpoint.mac, ip);
   }
+  for (const auto& [key, claim] : view.claims) {
+    for (int i = 0; i < 2; ++i) targets.Add(claim.mac, key.second);
+  }
   for (const auto& [id, router] : view.routers) {
     for (const RouterPort& port : router.ports) {
       targets.Add(port.mac, port.link_local);
+      targets.link_locals.emplace_back(port.mac, port.link_local);
       for (const IpPrefix& address : port.addresses) {
         // Routers' MACs weigh more: most packets should be routed.
         for (int i = 0; i < 3; ++i) targets.Add(port.mac, address.address());
@@ -236,6 +282,11 @@ class Sender {
     if (!Chance(random_, 4)) eth.dst = MacAddress::Broadcast();
     const MacAddress sha = Chance(random_, 10) ? Pick(targets_.macs, random_) : eth.src;
     const IpAddress spa = Chance(random_, 8) ? IpAddress() : From(true);
+    // Now and then gratuitous: for an address of its own, or for one that it may at best share.
+    if (Chance(random_, 5)) {
+      const IpAddress said = Chance(random_, 2) ? From(true) : Pick(targets_.v4, random_);
+      return frames::Arp(eth, Chance(random_, 3) ? 2 : 1, sha, said, MacAddress(), said);
+    }
     return frames::Arp(eth, Chance(random_, 4) ? 2 : 1, sha, spa, MacAddress(), Pick(targets_.v4, random_));
   }
 
@@ -256,21 +307,43 @@ class Sender {
     return frames::Solicitation(eth, {source, group, hops}, target, with_option ? &option : nullptr);
   }
 
+  size_t DataBytes() {
+    const std::vector<uint64_t> limits = {64, 64, 64, 700, 1600};
+    return Below(random_, Pick(limits, random_));
+  }
+
   frames::Bytes IpPacket() {
+    if (!targets_.link_locals.empty() && Chance(random_, 16)) return EchoToLinkLocal();
     const bool v4 = Chance(random_, 2);
     const frames::Ip ip{From(v4), Pick(v4 ? targets_.v4 : targets_.v6, random_), RandomTtl(random_)};
-    const frames::Ethernet eth = Eth();
+    frames::Bytes frame = WholePacket(Eth(), ip);
+    if (!Chance(random_, 5)) return frame;
+    return Pick(frames::Fragments(frame, Chance(random_, 2) ? 8 : 64), random_);
+  }
+
+  frames::Bytes EchoToLinkLocal() {
+    const auto& [mac, ip] = Pick(targets_.link_locals, random_);
+    return frames::Echo({mac, Source()}, {From(false), ip, RandomTtl(random_)}, 1, DataBytes());
+  }
+
+  frames::Bytes WholePacket(const frames::Ethernet& eth, const frames::Ip& ip) {
     const auto port = [this] {
       const std::vector<uint16_t> ports = {67, 68, 546, 547, 80, 1024, 40000};
       return Pick(ports, random_);
     };
-    switch (Below(random_, 4)) {
+    switch (Below(random_, 5)) {
       case 0:
-        return frames::Udp(eth, ip, port(), port(), Below(random_, 64));
+        return frames::Udp(eth, ip, port(), port(), DataBytes());
       case 1:
         return frames::Tcp(eth, ip, port(), port());
+      case 2: {
+        const std::vector<uint8_t> types = {0, 1, 3, 4, 5, 11, 12, 128, 129, 133, 134, 137};
+        frames::Bytes message(8 + DataBytes(), 0);
+        message[0] = Pick(types, random_);
+        return frames::Packet(eth, ip, ip.src.is_v4() ? 1 : 58, std::move(message));
+      }
       default:
-        return frames::Echo(eth, ip, static_cast<uint16_t>(Below(random_, 65536)), Below(random_, 64));
+        return frames::Echo(eth, ip, static_cast<uint16_t>(Below(random_, 65536)), DataBytes());
     }
   }
 

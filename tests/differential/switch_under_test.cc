@@ -20,11 +20,14 @@
 #include "tests/lab/process.h"
 #include "vswitch/base/status.h"
 #include "vswitch/ovs/ovs_datapath.h"
+#include "vswitch/ovs/pipeline.h"
+#include "vswitch/ovs/slow_path_action.h"
 
 namespace kasane::differential {
 namespace {
 
-constexpr uint16_t kFenceType = 0x88b5;  // IEEE 802 local experimental.
+constexpr uint16_t kFenceType = 0x88b5;  // IEEE 802 local experimental, both.
+constexpr uint16_t kSlowFenceType = 0x88b6;
 constexpr std::chrono::seconds kPatience{20};
 constexpr char kSchema[] = "/usr/share/openvswitch/vswitch.ovsschema";
 const MacAddress kNicPeer({0x02, 0, 0, 0, 0, 0xfe});
@@ -58,16 +61,17 @@ absl::Status RunTool(const std::string& tool, std::vector<std::string> arguments
 
 absl::Status Ip(const std::vector<std::string>& arguments) { return RunTool("ip", arguments); }
 
-frames::Bytes Fence(uint32_t number) {
+frames::Bytes Fence(uint16_t type, uint32_t number) {
   const std::array<uint8_t, 4> payload = {static_cast<uint8_t>(number >> 24),
                                           static_cast<uint8_t>(number >> 16), static_cast<uint8_t>(number >> 8),
                                           static_cast<uint8_t>(number)};
-  return frames::Raw({MacAddress({0x02, 0xfe, 0, 0, 0, 1}), MacAddress({0x02, 0xfe, 0, 0, 0, 2})}, kFenceType,
+  return frames::Raw({MacAddress({0x02, 0xfe, 0, 0, 0, 1}), MacAddress({0x02, 0xfe, 0, 0, 0, 2})}, type,
                      payload);
 }
 
 bool IsFence(const frames::Bytes& frame) {
-  return frame.size() >= 14 && frame[12] == kFenceType >> 8 && frame[13] == (kFenceType & 0xff);
+  return frame.size() >= 14 && frame[12] == kFenceType >> 8 &&
+         (frame[13] == (kFenceType & 0xff) || frame[13] == (kSlowFenceType & 0xff));
 }
 
 // A VXLAN packet over IPv4 as the switch sends it: no options, UDP to 4789.
@@ -130,7 +134,8 @@ absl::Status SwitchUnderTest::StartDaemons() {
     return absl::OkStatus();
   };
   RETURN_IF_ERROR(daemon("ovsdb-server", {database, "--remote=punix:" + socket}));
-  RETURN_IF_ERROR(Vsctl({"--no-wait", "init"}));
+  RETURN_IF_ERROR(
+      Vsctl({"--no-wait", "init", "--", "set", "open_vswitch", ".", "other_config:max-revalidator=50"}));
   return daemon("ovs-vswitchd", {"unix:" + socket, "--disable-system"});
 }
 
@@ -180,6 +185,7 @@ absl::Status SwitchUnderTest::StartDatapath() {
   config.run_dir = directory_;
   config.datapath_type = "netdev";
   config.tunnel_addresses.v4 = config_.vtep;
+  config.slow_path_rate = config_.slow_path_rate;
   auto datapath = ovs::OvsDatapath::Create(config, [this] {
     const std::lock_guard lock(mutex_);
     ++events_;
@@ -226,11 +232,33 @@ absl::Status SwitchUnderTest::Apply(const HostView& view) {
 
 absl::Status SwitchUnderTest::AddFences() {
   const std::vector<std::string> environment = {"OVS_RUNDIR=" + directory_};
-  for (const char* bridge : {"br-int", "br-phy"}) {
-    RETURN_IF_ERROR(RunTool("ovs-ofctl",
-                            {"-O", "OpenFlow15", "add-flow", fmt::format("unix:{}/{}.mgmt", directory_, bridge),
-                             fmt::format("priority=65000,dl_type={:#x},actions=in_port", kFenceType)},
-                            environment));
+  const auto add = [&](const std::string& bridge, uint16_t type, const std::string& actions) {
+    return RunTool("ovs-ofctl",
+                   {"-O", "OpenFlow15", "add-flow", fmt::format("unix:{}/{}.mgmt", directory_, bridge),
+                    fmt::format("priority=65000,dl_type={:#x},actions={}", type, actions)},
+                   environment);
+  };
+  RETURN_IF_ERROR(add("br-int", kFenceType, "in_port"));
+  RETURN_IF_ERROR(add("br-phy", kFenceType, "in_port"));
+  RETURN_IF_ERROR(add("br-int", kSlowFenceType, ovs::ToAgent(SlowPathCause::kFence)));
+  return AwaitSlowPath();
+}
+
+// The agent connects for packets beside all else: what comes first is lost, so the fence is sent until it
+// returns.
+absl::Status SwitchUnderTest::AwaitSlowPath() {
+  const auto deadline = std::chrono::steady_clock::now() + kPatience;
+  const Tap& tap = taps_.begin()->second;
+  while (!slow_path_seen_) {
+    const frames::Bytes fence = Fence(kSlowFenceType, ++fences_);
+    if (write(tap.fd, fence.data(), fence.size()) < 0) return FromErrno("write to " + tap.name);
+    pollfd waiting = {tap.fd, POLLIN, 0};
+    poll(&waiting, 1, 100);
+    Observed ignored;
+    slow_path_seen_ = Drain(tap, fence, ignored);
+    if (std::chrono::steady_clock::now() > deadline) {
+      return Error(absl::StatusCode::kDeadlineExceeded, "packets do not come through the agent's slow path");
+    }
   }
   return absl::OkStatus();
 }
@@ -245,20 +273,34 @@ absl::StatusOr<Observed> SwitchUnderTest::SendFromTunnel(const IpAddress& outer_
 }
 
 absl::StatusOr<Observed> SwitchUnderTest::Exchange(const Tap& tap, const frames::Bytes& frame) {
-  Observed observed;
   if (write(tap.fd, frame.data(), frame.size()) < 0) return FromErrno("write to " + tap.name);
+  return AwaitFences(tap);
+}
+
+absl::Status SwitchUnderTest::Send(const PortId& port, const frames::Bytes& frame) {
+  const Tap& tap = taps_.at(port);
+  if (write(tap.fd, frame.data(), frame.size()) < 0) return FromErrno("write to " + tap.name);
+  return absl::OkStatus();
+}
+
+absl::StatusOr<Observed> SwitchUnderTest::Collect(const PortId& port) { return AwaitFences(taps_.at(port)); }
+
+absl::StatusOr<Observed> SwitchUnderTest::AwaitFences(const Tap& tap) {
+  Observed observed;
   // The first fence may share the frame's batch, whose outputs leave port by port; the second one cannot.
-  for (int i = 0; i < 2; ++i) RETURN_IF_ERROR(AwaitFence(tap, ++fences_, observed));
+  for (int i = 0; i < 2; ++i) RETURN_IF_ERROR(AwaitFence(tap, kFenceType, observed));
+  // Whatever the agent was asked, it has answered before this one, whose port is as good as any.
+  RETURN_IF_ERROR(AwaitFence(taps_.begin()->second, kSlowFenceType, observed));
   std::sort(observed.local.begin(), observed.local.end());
   std::sort(observed.tunnel.begin(), observed.tunnel.end());
   return observed;
 }
 
-absl::Status SwitchUnderTest::AwaitFence(const Tap& tap, uint32_t number, Observed& observed) {
-  const frames::Bytes fence = Fence(number);
+absl::Status SwitchUnderTest::AwaitFence(const Tap& tap, uint16_t type, Observed& observed) {
+  const frames::Bytes fence = Fence(type, ++fences_);
   if (write(tap.fd, fence.data(), fence.size()) < 0) return FromErrno("write to " + tap.name);
   const auto deadline = std::chrono::steady_clock::now() + kPatience;
-  while (!Drain(tap, number, observed)) {
+  while (!Drain(tap, fence, observed)) {
     const auto left =
         std::chrono::duration_cast<std::chrono::milliseconds>(deadline - std::chrono::steady_clock::now());
     pollfd waiting = {tap.fd, POLLIN, 0};
@@ -270,8 +312,7 @@ absl::Status SwitchUnderTest::AwaitFence(const Tap& tap, uint32_t number, Observ
   return absl::OkStatus();
 }
 
-bool SwitchUnderTest::Drain(const Tap& fence_tap, uint32_t number, Observed& observed) {
-  const frames::Bytes fence = Fence(number);
+bool SwitchUnderTest::Drain(const Tap& fence_tap, const frames::Bytes& fence, Observed& observed) {
   bool seen = false;
   const auto drain = [&](const PortId* port, const Tap& tap) {
     frames::Bytes buffer(16384);
@@ -297,6 +338,23 @@ void SwitchUnderTest::Sort(const PortId* port, const frames::Bytes& frame, Obser
   } else if (auto tunnel = ParseVxlan(frame)) {
     observed.tunnel.push_back(std::move(*tunnel));
   }
+}
+
+absl::Status SwitchUnderTest::ForgetLearned() {
+  RETURN_IF_ERROR(RunTool("ovs-ofctl",
+                          {"-O", "OpenFlow15", "del-flows", fmt::format("unix:{}/br-int.mgmt", directory_),
+                           fmt::format("table={}", static_cast<int>(ovs::Table::kLearned))},
+                          {"OVS_RUNDIR=" + directory_}));
+  return AwaitLearned();
+}
+
+absl::Status SwitchUnderTest::AwaitLearned() {
+  // A cached flow teaches, and is judged again, when a revalidator comes by; the first may be under way
+  // already.
+  for (int i = 0; i < 2; ++i) {
+    RETURN_IF_ERROR(RunTool("ovs-appctl", {"revalidator/wait"}, {"OVS_RUNDIR=" + directory_}));
+  }
+  return absl::OkStatus();
 }
 
 absl::StatusOr<std::map<DropReason, uint64_t>> SwitchUnderTest::Drops() {

@@ -19,6 +19,7 @@
 #include "tests/differential/frames.h"
 #include "vswitch/datapath.h"
 #include "vswitch/host_view.h"
+#include "vswitch/slowpath/rate_limiter.h"
 
 namespace kasane::differential {
 
@@ -41,6 +42,7 @@ struct SwitchConfig {
   std::vector<PortId> ports;
   IpAddress vtep;                // Own; IPv4.
   std::vector<IpAddress> peers;  // Their VTEPs, in the same /24.
+  RateLimit slow_path_rate{1e9, 1e9};
 };
 
 class SwitchUnderTest {
@@ -58,6 +60,15 @@ class SwitchUnderTest {
   absl::StatusOr<Observed> SendFromTunnel(const IpAddress& outer_source, uint32_t vni,
                                           const frames::Bytes& inner);
 
+  // Empties what the switch has learned.
+  absl::Status ForgetLearned();
+  // Returns once what the last frame taught holds for the next one.
+  absl::Status AwaitLearned();
+
+  // Sends without waiting; what comes of it is what Collect() returns later.
+  absl::Status Send(const PortId& port, const frames::Bytes& frame);
+  absl::StatusOr<Observed> Collect(const PortId& port);  // All that came of what `port` sent, and of others'.
+
   // Packets dropped by reason since the flows that count them came in.
   absl::StatusOr<std::map<DropReason, uint64_t>> Drops();
 
@@ -74,11 +85,13 @@ class SwitchUnderTest {
   absl::Status StartDatapath();
   absl::Status WaitForFacts(const std::string& what, const std::function<bool(const DatapathFacts&)>& enough);
   absl::Status AddFences();
+  absl::Status AwaitSlowPath();
   absl::Status Vsctl(const std::vector<std::string>& arguments);
   absl::StatusOr<Observed> Exchange(const Tap& tap, const frames::Bytes& frame);
-  absl::Status AwaitFence(const Tap& tap, uint32_t number, Observed& observed);
+  absl::StatusOr<Observed> AwaitFences(const Tap& tap);
+  absl::Status AwaitFence(const Tap& tap, uint16_t type, Observed& observed);
   // Reads what is there. True if the fence with this number was among what came out of `fence_tap`.
-  bool Drain(const Tap& fence_tap, uint32_t number, Observed& observed);
+  bool Drain(const Tap& fence_tap, const frames::Bytes& fence, Observed& observed);
   void Sort(const PortId* port, const frames::Bytes& frame, Observed& observed) const;
 
   SwitchConfig config_;
@@ -88,6 +101,7 @@ class SwitchUnderTest {
   MacAddress bridge_mac_;
   std::map<PortId, Tap> taps_;
   uint32_t fences_ = 0;
+  bool slow_path_seen_ = false;
 
   std::mutex mutex_;
   std::condition_variable event_;

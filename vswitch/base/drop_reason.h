@@ -38,7 +38,9 @@ namespace kasane {
   X(kNotIp, 23, "not_ip", "port security: neither IPv4, IPv6 nor ARP")                                         \
   X(kDhcpServer, 24, "dhcp_server", "port security: a VM may not answer as a DHCP server")                     \
   X(kRouterAdvertisement, 25, "router_advertisement",                                                          \
-    "port security: a VM may not advertise itself as a router")
+    "port security: a VM may not advertise itself as a router")                                                \
+  X(kMtu, 26, "mtu", "larger than the MTU of the network that it is in, or that a router sends it to")         \
+  X(kSlowPathRate, 27, "slow_path_rate", "one port asked the agent for more answers than it may in a second")
 
 enum class DropReason : uint8_t {
 #define X(name, number, label, text) name = number,
@@ -76,11 +78,11 @@ constexpr std::string_view Explanation(DropReason reason) {
 
 static_assert(
     [] {
-      for (size_t i = 0; i < kAllDropReasons.size(); ++i) {
-        if (static_cast<size_t>(kAllDropReasons[i]) != i + 1) return false;
+      for (size_t i = 1; i < kAllDropReasons.size(); ++i) {
+        if (kAllDropReasons[i - 1] >= kAllDropReasons[i]) return false;
       }
       return true;
     }(),
-    "drop reasons are numbered 1, 2, 3, ... in order; append, never insert or renumber");
+    "drop reasons are numbered upwards; append, never insert or renumber");
 
 }  // namespace kasane

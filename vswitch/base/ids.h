@@ -39,6 +39,7 @@ using PortId = Id<struct PortTag>;
 using RouterId = Id<struct RouterTag>;
 using FloatingIpId = Id<struct FloatingIpTag>;
 using SecurityGroupId = Id<struct SecurityGroupTag>;
+using AddressClaimId = Id<struct AddressClaimTag>;
 
 }  // namespace kasane
 

@@ -3,12 +3,14 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <string>
 #include <utility>
 
 #include "vswitch/base/vni.h"
 #include "vswitch/ovs/flow_table.h"
 #include "vswitch/ovs/pipeline.h"
+#include "vswitch/ovs/slow_path_action.h"
 
 namespace kasane::ovs {
 
@@ -20,6 +22,20 @@ inline void Add(FlowTable& out, Table table, uint16_t priority, std::string matc
 inline void AddDrop(FlowTable& out, Table table, uint16_t priority, std::string match, const Owner& owner,
                     DropReason reason) {
   out.Add({table, priority, std::move(match)}, {"drop", owner, reason});
+}
+
+// A drop that is counted as such and told to the agent, which answers the sender.
+inline void AddDropTold(FlowTable& out, Table table, uint16_t priority, std::string match, const Owner& owner,
+                        DropReason reason, SlowPathCause cause) {
+  out.Add({table, priority, std::move(match)}, {ToAgent(cause), owner, reason});
+}
+
+// Sets bit 0 of reg::kTooBig for packets larger than `mtu`, and clears it for others. The switch translates
+// what follows for both, and counts a packet for the flows of both: so what hangs on the bit is counted by the
+// agent.
+inline std::string TestMtu(uint32_t mtu) {
+  constexpr uint32_t kEthernet = 14;
+  return fmt::format("check_pkt_larger({})->NXM_NX_REG6[0],", std::min(mtu + kEthernet, uint32_t{0xffff}));
 }
 
 inline std::string Goto(Table table) { return fmt::format("goto_table:{}", static_cast<int>(table)); }

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "vswitch/ovs/actions.h"
+#include "vswitch/ovs/compile_flood.h"
 
 namespace kasane::ovs {
 namespace {
@@ -94,7 +95,7 @@ void CompilePortSecurity(const LocalPort& port, uint32_t ofport, FlowTable& out)
   const Owner owner{OwnerKind::kPort, port.id.str()};
   const std::string from = fmt::format("in_port={}", ofport);
   if (!port.port_security_enabled) {
-    Add(out, Table::kPortSecurity, kAllowed, from, Goto(Table::kArp), owner);
+    Add(out, Table::kPortSecurity, kAllowed, from, LearnLocal(owner) + Goto(Table::kArp), owner);
     return;
   }
   CompileForbidden(from, owner, out);

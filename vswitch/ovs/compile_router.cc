@@ -2,8 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <set>
 #include <string>
+#include <utility>
 
 #include "vswitch/ovs/actions.h"
 
@@ -72,24 +74,73 @@ void CompileOwnAddress(uint32_t key, const IpAddress& ip, const Owner& owner, Fl
           DropReason::kRouterLocal);
 }
 
-void CompileRoute(const HostView& view, const RouterView& router, uint32_t key, const Route& route,
-                  const Owner& owner, FlowTable& out) {
-  const bool v4 = route.destination.family() == IpFamily::kV4;
-  const std::string match = fmt::format("{},{},{}={}", v4 ? "ip" : "ipv6", InRouter(key),
-                                        v4 ? "nw_dst" : "ipv6_dst", route.destination);
-  // Of several equal next hops the first one forwards.
-  const NextHop& hop = route.next_hops.front();
+// An echo request to the interface's link-local address is answered on the link that it came from.
+void CompileLinkLocal(const RouterPort& port, Vni vni, uint32_t key, const Owner& owner, FlowTable& out) {
+  Add(out, Table::kRouter, kEcho,
+      fmt::format("icmp6,{},metadata={:#x},dl_dst={},ipv6_dst={},icmp_type=128,icmp_code=0,nw_frag=no",
+                  InRouter(key), vni.value(), port.mac, port.link_local),
+      fmt::format("move:NXM_OF_ETH_SRC[]->NXM_OF_ETH_DST[],set_field:{}->eth_src,"
+                  "move:NXM_NX_IPV6_SRC[]->NXM_NX_IPV6_DST[],set_field:{}->ipv6_src,set_field:129->icmpv6_type,"
+                  "set_field:64->nw_ttl,in_port",
+                  port.mac, port.link_local),
+      owner);
+}
+
+// Whether a router must test what it sends into `network`: nothing enters a router that is larger than the
+// largest MTU here, nor are the router's own ICMP errors larger than 1,280 bytes.
+bool NeedsMtuTest(const HostView& view, const NetworkView& network) {
+  uint32_t largest = 1280;
+  for (const auto& [id, other] : view.networks) largest = std::max(largest, other.mtu);
+  return network.mtu < largest;
+}
+
+// One next hop of a route, in the table that chose it.
+struct Path {
+  Table table;
+  uint16_t priority;
+  std::string match;
+};
+
+void CompilePath(const HostView& view, const RouterView& router, const Route& route, const NextHop& hop,
+                 Path path, const Owner& owner, FlowTable& out) {
   const RouterPort& port = *FindRouterPort(router, hop.out_port);
   const NetworkView& network = view.networks.at(port.network);
-  const uint16_t priority = RoutePriority(route.destination);
   if (!network.admin_state_up) {
-    AddDrop(out, Table::kRoute, priority, match, owner, DropReason::kAdminDown);
+    AddDrop(out, path.table, path.priority, std::move(path.match), owner, DropReason::kAdminDown);
     return;
   }
-  Add(out, Table::kRoute, priority, match,
-      fmt::format("{}{}set_field:{}->eth_src,{}", SetNextHop(route.destination, hop.gateway),
-                  SetMetadata(network.vni), port.mac, Goto(Table::kNeighbour)),
+  Add(out, path.table, path.priority, std::move(path.match),
+      fmt::format("{}{}set_field:{}->eth_src,{}{}", SetNextHop(route.destination, hop.gateway),
+                  SetMetadata(network.vni), port.mac, NeedsMtuTest(view, network) ? TestMtu(network.mtu) : "",
+                  Goto(Table::kNeighbour)),
       owner);
+}
+
+// `several` counts the router's routes of more than one next hop.
+void CompileRoute(const HostView& view, const RouterView& router, uint32_t key, const Route& route,
+                  uint32_t& several, const Owner& owner, FlowTable& out) {
+  const bool v4 = route.destination.family() == IpFamily::kV4;
+  const std::string family = v4 ? "ip" : "ipv6";
+  const std::string match =
+      fmt::format("{},{},{}={}", family, InRouter(key), v4 ? "nw_dst" : "ipv6_dst", route.destination);
+  const uint16_t priority = RoutePriority(route.destination);
+  if (route.next_hops.size() == 1) {
+    CompilePath(view, router, route, route.next_hops.front(), {Table::kRoute, priority, match}, owner, out);
+    return;
+  }
+  // The fields are addresses, protocol and, unless it is a fragment, ports. Routers in a row must not all
+  // choose alike: each has a basis of its own.
+  const uint32_t number = several++ << 16;
+  Add(out, Table::kRoute, priority, match,
+      fmt::format("set_field:{:#x}->{},multipath(symmetric_l3l4+udp,{},hrw,{},0,NXM_NX_REG7[0..15]),{}", number,
+                  reg::kPath, key & 0xffff, route.next_hops.size(), Goto(Table::kPath)),
+      owner);
+  for (uint32_t n = 0; n < route.next_hops.size(); ++n) {
+    CompilePath(
+        view, router, route, route.next_hops[n],
+        {Table::kPath, 100, fmt::format("{},{},{}={:#x}", family, InRouter(key), reg::kPath, number | n)},
+        owner, out);
+  }
 }
 
 void CompileNeighbour(Vni vni, const IpAddress& ip, const MacAddress& mac, const Owner& owner, FlowTable& out) {
@@ -114,7 +165,10 @@ void CompileRouterPipeline(FlowTable& out) {
   drop(kNotRouted, "ipv6,ipv6_dst=fe80::/10", DropReason::kRouterLocal);
   drop(kNotRouted, "ipv6,ipv6_src=fe80::/10", DropReason::kRouterLocal);
   for (const char* family : {"ip", "ipv6"}) {
-    for (const int ttl : {0, 1}) drop(kTtl, fmt::format("{},nw_ttl={}", family, ttl), DropReason::kTtlExceeded);
+    for (const int ttl : {0, 1}) {
+      AddDropTold(out, Table::kRouter, kTtl, fmt::format("{},nw_ttl={}", family, ttl), kPipelineOwner,
+                  DropReason::kTtlExceeded, SlowPathCause::kTtlExceeded);
+    }
     for (int hops = 0; hops < kMaxRouterHops; ++hops) {
       Add(out, Table::kRouter, kForward, fmt::format("{},{}={}", family, reg::kHops, hops),
           fmt::format("set_field:{}->{},dec_ttl,{}", hops + 1, reg::kHops, Goto(Table::kRoute)),
@@ -122,8 +176,9 @@ void CompileRouterPipeline(FlowTable& out) {
     }
   }
   drop(0, "", DropReason::kRouterNotIp);
-  AddDrop(out, Table::kRoute, 0, "", kPipelineOwner, DropReason::kNoRoute);
-  AddDrop(out, Table::kNeighbour, 0, "", kPipelineOwner, DropReason::kNoNeighbour);
+  AddDropTold(out, Table::kRoute, 0, "", kPipelineOwner, DropReason::kNoRoute, SlowPathCause::kNoRoute);
+  AddDropTold(out, Table::kNeighbour, 0, "", kPipelineOwner, DropReason::kNoNeighbour,
+              SlowPathCause::kNoNeighbour);
 }
 
 std::map<RouterId, uint32_t> AssignRouterKeys(const std::map<RouterId, RouterView>& routers) {
@@ -148,10 +203,14 @@ void CompileRouter(const HostView& view, const RouterView& router, uint32_t key,
       continue;
     }
     Add(out, Table::kL2, 100, to_router,
-        fmt::format("set_field:{:#x}->{},{}", key, reg::kRouter, Goto(Table::kRouter)), owner);
+        fmt::format("set_field:{:#x}->{},set_field:{:#x}->{},{}", key, reg::kRouter, network.vni.value(),
+                    reg::kEntry, Goto(Table::kRouter)),
+        owner);
+    CompileLinkLocal(port, network.vni, key, owner, out);
     for (const IpPrefix& address : port.addresses) CompileOwnAddress(key, address.address(), owner, out);
   }
-  for (const Route& route : router.routes) CompileRoute(view, router, key, route, owner, out);
+  uint32_t several = 0;
+  for (const Route& route : router.routes) CompileRoute(view, router, key, route, several, owner, out);
 }
 
 void CompileNeighbours(const HostView& view, FlowTable& out) {
@@ -162,7 +221,11 @@ void CompileNeighbours(const HostView& view, FlowTable& out) {
     for (const RouterPort& port : router.ports) {
       const NetworkView& network = view.networks.at(port.network);
       if (!network.admin_state_up) continue;
-      routed.insert(port.network);
+      if (routed.insert(port.network).second && NeedsMtuTest(view, network)) {
+        Add(out, Table::kNeighbour, 200,
+            fmt::format("{}=0x1/0x1,metadata={:#x}", reg::kTooBig, network.vni.value()),
+            ToAgent(SlowPathCause::kTooBig, network.mtu), {OwnerKind::kNetwork, network.id.str()});
+      }
       for (const IpPrefix& address : port.addresses) {
         CompileNeighbour(network.vni, address.address(), port.mac, owner, out);
       }
@@ -171,13 +234,20 @@ void CompileNeighbours(const HostView& view, FlowTable& out) {
   const auto add = [&](const auto& port) {
     if (routed.count(port.network) == 0) return;
     const Vni vni = view.networks.at(port.network).vni;
-    for (const IpAddress& ip : port.ips)
+    for (const IpAddress& ip : port.ips) {
+      if (view.claims.count({port.network, ip}) != 0) continue;
       CompileNeighbour(vni, ip, port.mac, {OwnerKind::kPort, port.id.str()}, out);
+    }
   };
   for (const auto& [id, port] : view.ports) {
     if (port.admin_state_up) add(port);
   }
   for (const auto& [id, endpoint] : view.endpoints) add(endpoint);
+  for (const auto& [key, claim] : view.claims) {
+    if (routed.count(key.first) == 0) continue;
+    CompileNeighbour(view.networks.at(key.first).vni, key.second, claim.mac,
+                     {OwnerKind::kPort, claim.port.str()}, out);
+  }
 }
 
 }  // namespace kasane::ovs

@@ -2,12 +2,17 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <map>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "vswitch/claims.h"
 #include "vswitch/ovs/actions.h"
+#include "vswitch/ovs/compile_announcements.h"
+#include "vswitch/ovs/compile_flood.h"
 #include "vswitch/ovs/compile_port_security.h"
 #include "vswitch/ovs/compile_router.h"
 
@@ -34,11 +39,11 @@ void CompilePipeline(const Bindings& bindings, FlowTable& out) {
   for (const char* unparsed : {"ip,nw_proto=0,nw_ttl=0", "ipv6,nw_proto=0,nw_ttl=0", "arp,arp_op=0"}) {
     AddDrop(out, Table::kHygiene, 70, unparsed, kPipelineOwner, DropReason::kMalformed);
   }
-  Add(out, Table::kHygiene, 0, "", Goto(Table::kPortSecurity), kPipelineOwner);
+  Add(out, Table::kHygiene, 0, "", Goto(Table::kMtu), kPipelineOwner);
+  Add(out, Table::kMtuVerdict, 0, "", Goto(Table::kPortSecurity), kPipelineOwner);
   CompilePortSecurityPipeline(out);
   Add(out, Table::kArp, 0, "", Goto(Table::kNd), kPipelineOwner);
-  // Duplicate address detection (source ::) carries no link-layer option that an answer could be made of:
-  // it goes to the owner, who defends the address itself.
+  // Duplicate address detection for what nobody has.
   Add(out, Table::kNd, 120, "icmp6,icmp_type=135,icmp_code=0,ipv6_src=::", Goto(Table::kL2), kPipelineOwner);
   Add(out, Table::kNd, 0, "", Goto(Table::kL2), kPipelineOwner);
   AddDrop(out, Table::kL2, 0, "", kPipelineOwner, DropReason::kUnknownMac);
@@ -55,6 +60,41 @@ struct AnsweredAddress {
   bool router = false;
   bool anycast = false;     // Subnet-router anycast (RFC 4291, 2.6.1): advertised without Override.
   uint32_t owner_port = 0;  // Switch port of the owner, when it is local. 0: not.
+  bool announced = false;   // Another local port may announce it by a gratuitous ARP.
+};
+
+// The IPv4 addresses that local ports may announce beside their own fixed ones, by network.
+class Announcers {
+ public:
+  Announcers(const HostView& view, const Bindings& bindings) : view_(view) {
+    for (const auto& [id, port] : view.ports) {
+      if (bindings.ports.count(id) == 0 || !port.admin_state_up) continue;
+      if (!port.port_security_enabled) prefixes_[port.network].insert(IpPrefix());
+      for (const AllowedAddress& allowed : port.allowed) {
+        if (allowed.prefix.family() == IpFamily::kV4 && !IsFixed(port, allowed)) {
+          prefixes_[port.network].insert(allowed.prefix);
+        }
+      }
+    }
+  }
+
+  // Whether a port that is not the one that is answered for may send a gratuitous ARP for `ip`.
+  bool MayAnnounce(const NetworkId& network, const IpAddress& ip) const {
+    if (!ip.is_v4()) return false;
+    if (view_.claims.count({network, ip}) != 0) return true;
+    const auto prefixes = prefixes_.find(network);
+    return prefixes != prefixes_.end() && std::any_of(prefixes->second.begin(), prefixes->second.end(),
+                                                      [&](const IpPrefix& p) { return p.Contains(ip); });
+  }
+
+ private:
+  static bool IsFixed(const LocalPort& port, const AllowedAddress& allowed) {
+    return allowed.prefix.length() == 32 &&
+           std::find(port.ips.begin(), port.ips.end(), allowed.prefix.address()) != port.ips.end();
+  }
+
+  const HostView& view_;
+  std::map<NetworkId, std::set<IpPrefix>> prefixes_;
 };
 
 void CompileArpAnswer(const AnsweredAddress& a, const Owner& owner, FlowTable& out) {
@@ -65,6 +105,12 @@ void CompileArpAnswer(const AnsweredAddress& a, const Owner& owner, FlowTable& o
                   "move:NXM_OF_ARP_SPA[]->NXM_OF_ARP_TPA[],set_field:{1}->arp_spa,in_port",
                   a.mac, a.ip),
       owner);
+  if (a.announced) {
+    // Said, not asked: everybody must hear it.
+    Add(out, Table::kArp, 115,
+        fmt::format("arp,metadata={:#x},arp_op=1,arp_spa={},arp_tpa={}", a.vni.value(), a.ip, a.ip),
+        Goto(Table::kL2), owner);
+  }
   if (a.owner_port != 0) {
     Add(out, Table::kArp, 110, fmt::format("{},in_port={}", request, a.owner_port), Goto(Table::kL2), owner);
   }
@@ -80,9 +126,8 @@ uint32_t AdvertisementFlags(const AnsweredAddress& a) {
 
 // The solicitation is turned into the advertisement in place, in two tables: the fields of an
 // advertisement can be set only where the flow matches on one.
-void CompileNdAnswer(const AnsweredAddress& a, const Owner& owner, FlowTable& out) {
-  const std::string target = fmt::format("metadata={:#x},nd_target={}", a.vni.value(), a.ip);
-  const std::string solicit = fmt::format("icmp6,icmp_type=135,icmp_code=0,nw_ttl=255,{}", target);
+void CompileNdRewrite(const AnsweredAddress& a, const std::string& solicit, const std::string& target,
+                      const Owner& owner, FlowTable& out) {
   Add(out, Table::kNd, 100, solicit,
       fmt::format("set_field:{:#x}->nd_reserved,set_field:2->nd_options_type,set_field:136->icmpv6_type,{}",
                   AdvertisementFlags(a), Goto(Table::kNdReply)),
@@ -93,16 +138,30 @@ void CompileNdAnswer(const AnsweredAddress& a, const Owner& owner, FlowTable& ou
           "move:NXM_NX_IPV6_SRC[]->NXM_NX_IPV6_DST[],set_field:{1}->ipv6_src,set_field:{0}->nd_tll,in_port",
           a.mac, a.ip),
       owner);
+  // No room for the answer's link-layer address, or an answer to all (RFC 4861, 7.2.4).
+  Add(out, Table::kNd, 110, solicit + ",nd_sll=00:00:00:00:00:00", ToAgent(SlowPathCause::kNeighbour), owner);
+  Add(out, Table::kNd, 130, solicit + ",ipv6_src=::", ToAgent(SlowPathCause::kNeighbour), owner);
+}
+
+void CompileNdAnswer(const AnsweredAddress& a, const Owner& owner, bool in_tables, FlowTable& out) {
+  const std::string target = fmt::format("metadata={:#x},nd_target={}", a.vni.value(), a.ip);
+  const std::string solicit = fmt::format("icmp6,icmp_type=135,icmp_code=0,nw_ttl=255,{}", target);
+  if (in_tables) {
+    CompileNdRewrite(a, solicit, target, owner, out);
+  } else {
+    Add(out, Table::kNd, 130, solicit, ToAgent(SlowPathCause::kNeighbour), owner);
+  }
   if (a.owner_port != 0) {
-    Add(out, Table::kNd, 110, fmt::format("{},in_port={}", solicit, a.owner_port), Goto(Table::kL2), owner);
+    Add(out, Table::kNd, 140, fmt::format("{},in_port={}", solicit, a.owner_port), Goto(Table::kL2), owner);
   }
 }
 
-void CompileAnswer(const AnsweredAddress& address, const Owner& owner, FlowTable& out) {
+void CompileAnswer(const AnsweredAddress& address, const Owner& owner, const Bindings& bindings,
+                   FlowTable& out) {
   if (address.ip.is_v4()) {
     CompileArpAnswer(address, owner, out);
   } else {
-    CompileNdAnswer(address, owner, out);
+    CompileNdAnswer(address, owner, bindings.nd_in_tables, out);
   }
 }
 
@@ -110,7 +169,32 @@ std::string Destination(Vni vni, const MacAddress& mac) {
   return fmt::format("metadata={:#x},dl_dst={}", vni.value(), mac);
 }
 
-void CompileLocalPort(const HostView& view, const LocalPort& port, uint32_t ofport, FlowTable& out) {
+// `mac` leads to a port here.
+void CompileLocalMac(const HostView& view, const LocalPort& port, const MacAddress& mac, uint32_t ofport,
+                     FlowTable& out) {
+  const Owner owner{OwnerKind::kPort, port.id.str()};
+  const std::string to_mac = Destination(view.networks.at(port.network).vni, mac);
+  const std::string deliver =
+      fmt::format("set_field:{:#x}->{},{}", ofport, reg::kOutPort, Goto(Table::kDeliver));
+  Add(out, Table::kL2, 100, to_mac, deliver, owner);
+  Add(out, Table::kTunnelL2, 100, to_mac, deliver, owner);
+}
+
+// `mac` leads to a port elsewhere.
+void CompileRemoteMac(const HostView& view, const RemoteEndpoint& endpoint, const MacAddress& mac,
+                      const Bindings& bindings, FlowTable& out) {
+  const Owner owner{OwnerKind::kPort, endpoint.id.str()};
+  const Vni vni = view.networks.at(endpoint.network).vni;
+  const std::string tunnel = ToTunnel(view, endpoint.host, bindings);
+  if (tunnel.empty()) {
+    AddDrop(out, Table::kL2, 100, Destination(vni, mac), owner, DropReason::kNoTunnel);
+  } else {
+    Add(out, Table::kL2, 100, Destination(vni, mac), SetTunnelId(vni) + tunnel, owner);
+  }
+}
+
+void CompileLocalPort(const HostView& view, const LocalPort& port, uint32_t ofport, const Bindings& bindings,
+                      const Announcers& announcers, FlowTable& out) {
   const Owner owner{OwnerKind::kPort, port.id.str()};
   const std::string from = fmt::format("in_port={}", ofport);
   if (!port.admin_state_up || !NetworkUp(view, port.network)) {
@@ -118,71 +202,31 @@ void CompileLocalPort(const HostView& view, const LocalPort& port, uint32_t ofpo
     return;
   }
   const Vni vni = view.networks.at(port.network).vni;
-  Add(out, Table::kInput, 100, from, SetMetadata(vni) + Goto(Table::kHygiene), owner);
+  Add(out, Table::kInput, 100, from,
+      fmt::format("{}set_field:{:#x}->{},{}", SetMetadata(vni), ofport, reg::kInPort, Goto(Table::kHygiene)),
+      owner);
   CompilePortSecurity(port, ofport, out);
-  const std::string deliver =
-      fmt::format("set_field:{:#x}->{},{}", ofport, reg::kOutPort, Goto(Table::kDeliver));
-  Add(out, Table::kL2, 100, Destination(vni, port.mac), deliver, owner);
-  Add(out, Table::kTunnelL2, 100, Destination(vni, port.mac), deliver, owner);
+  CompileLocalMac(view, port, port.mac, ofport, out);
   Add(out, Table::kDeliver, 100, fmt::format("{}={:#x}", reg::kOutPort, ofport),
       fmt::format("output:{}", ofport), owner);
-  for (const IpAddress& ip : port.ips) CompileAnswer({vni, ip, port.mac, false, false, ofport}, owner, out);
+  for (const IpAddress& ip : port.ips) {
+    if (view.claims.count({port.network, ip}) != 0) continue;
+    CompileAnswer({vni, ip, port.mac, false, false, ofport, announcers.MayAnnounce(port.network, ip)}, owner,
+                  bindings, out);
+  }
 }
-
-// Empty: the host cannot be reached through a tunnel.
-std::string ToTunnel(const HostView& view, const HostId& id, const Bindings& bindings) {
-  const auto host = view.hosts.find(id);
-  if (host == view.hosts.end() || !host->second.vtep) return "";
-  const IpAddress& vtep = *host->second.vtep;
-  const uint32_t port = vtep.is_v4() ? bindings.vxlan_v4 : bindings.vxlan_v6;
-  if (port == 0) return "";
-  return fmt::format("set_field:{}->{},output:{}", vtep, vtep.is_v4() ? "tun_dst" : "tun_ipv6_dst", port);
-}
-
-std::string SetTunnelId(Vni vni) { return fmt::format("set_field:{:#x}->tun_id,", vni.value()); }
 
 void CompileEndpoint(const HostView& view, const RemoteEndpoint& endpoint, const Bindings& bindings,
-                     FlowTable& out) {
+                     const Announcers& announcers, FlowTable& out) {
   const Owner owner{OwnerKind::kPort, endpoint.id.str()};
   if (!NetworkUp(view, endpoint.network)) return;
   const Vni vni = view.networks.at(endpoint.network).vni;
-  const std::string tunnel = ToTunnel(view, endpoint.host, bindings);
-  if (tunnel.empty()) {
-    AddDrop(out, Table::kL2, 100, Destination(vni, endpoint.mac), owner, DropReason::kNoTunnel);
-  } else {
-    Add(out, Table::kL2, 100, Destination(vni, endpoint.mac), SetTunnelId(vni) + tunnel, owner);
+  CompileRemoteMac(view, endpoint, endpoint.mac, bindings, out);
+  for (const IpAddress& ip : endpoint.ips) {
+    if (view.claims.count({endpoint.network, ip}) != 0) continue;
+    CompileAnswer({vni, ip, endpoint.mac, false, false, 0, announcers.MayAnnounce(endpoint.network, ip)}, owner,
+                  bindings, out);
   }
-  for (const IpAddress& ip : endpoint.ips) CompileAnswer({vni, ip, endpoint.mac, false, false, 0}, owner, out);
-}
-
-// Head-end replication: a copy to each VTEP of the network, and to the local ports.
-void CompileNetwork(const HostView& view, const NetworkView& network, const Bindings& bindings,
-                    const std::vector<uint32_t>& local_ports, FlowTable& out) {
-  const Owner owner{OwnerKind::kNetwork, network.id.str()};
-  if (!network.admin_state_up) {
-    AddDrop(out, Table::kTunnel, 100, fmt::format("tun_id={:#x}", network.vni.value()), owner,
-            DropReason::kAdminDown);
-    return;
-  }
-  const std::string here = fmt::format("metadata={:#x}", network.vni.value());
-  const std::string group = here + ",dl_dst=01:00:00:00:00:00/01:00:00:00:00:00";
-  std::string replicate;
-  for (const HostId& host : network.flood_hosts) {
-    const std::string tunnel = ToTunnel(view, host, bindings);
-    if (!tunnel.empty()) replicate += tunnel + ",";
-  }
-  if (!replicate.empty()) replicate = SetTunnelId(network.vni) + replicate;
-  Add(out, Table::kL2, 50, group, replicate + Goto(Table::kFloodLocal), owner);
-  Add(out, Table::kTunnel, 100, fmt::format("tun_id={:#x}", network.vni.value()),
-      SetMetadata(network.vni) + Goto(Table::kTunnelL2), owner);
-  Add(out, Table::kTunnelL2, 50, group, Goto(Table::kFloodLocal), owner);
-
-  std::string copies;
-  for (const uint32_t ofport : local_ports) {
-    copies += fmt::format("{}set_field:{:#x}->{},resubmit(,{})", copies.empty() ? "" : ",", ofport,
-                          reg::kOutPort, static_cast<int>(Table::kDeliver));
-  }
-  if (!copies.empty()) Add(out, Table::kFloodLocal, 100, here, copies, owner);
 }
 
 // Only the tunnel addresses of known hosts are let in.
@@ -198,18 +242,81 @@ void CompileHost(const RemoteHost& host, const Bindings& bindings, FlowTable& ou
 }
 
 // ARP and ND for a router's own addresses; the rest of a router is in compile_router.cc.
-void CompileRouterAnswers(const HostView& view, const RouterView& router, FlowTable& out) {
+void CompileRouterAnswers(const HostView& view, const RouterView& router, const Bindings& bindings,
+                          const Announcers& announcers, FlowTable& out) {
   if (!router.admin_state_up) return;
   const Owner owner{OwnerKind::kRouter, router.id.str()};
   for (const RouterPort& port : router.ports) {
     if (!NetworkUp(view, port.network)) continue;
     const Vni vni = view.networks.at(port.network).vni;
-    CompileAnswer({vni, port.link_local, port.mac, true, false, 0}, owner, out);
+    CompileAnswer({vni, port.link_local, port.mac, true, false, 0}, owner, bindings, out);
     for (const IpPrefix& address : port.addresses) {
       const bool anycast = address.length() < 127 && address.address() == address.Network().address();
-      CompileAnswer({vni, address.address(), port.mac, true, anycast, 0}, owner, out);
+      const bool announced = announcers.MayAnnounce(port.network, address.address());
+      CompileAnswer({vni, address.address(), port.mac, true, anycast, 0, announced}, owner, bindings, out);
     }
   }
+}
+
+// Who speaks for an address by a claim is answered for, and the MAC that it uses leads to it.
+void CompileClaims(const HostView& view, const Bindings& bindings, const Announcers& announcers,
+                   FlowTable& out) {
+  const auto ofport_of = [&](const PortId& id) {
+    const auto ofport = bindings.ports.find(id);
+    return ofport == bindings.ports.end() ? 0 : ofport->second;
+  };
+  for (const auto& [key, claim] : view.claims) {
+    const auto& [network, ip] = key;
+    if (!NetworkUp(view, network)) continue;
+    CompileAnswer({view.networks.at(network).vni, ip, claim.mac, false, false, ofport_of(claim.port),
+                   announcers.MayAnnounce(network, ip)},
+                  {OwnerKind::kPort, claim.port.str()}, bindings, out);
+  }
+  for (const auto& [key, port] : ClaimedMacs(view)) {
+    const auto& [network, mac] = key;
+    if (!NetworkUp(view, network)) continue;
+    if (const auto endpoint = view.endpoints.find(port); endpoint != view.endpoints.end()) {
+      CompileRemoteMac(view, endpoint->second, mac, bindings, out);
+    } else {
+      CompileLocalMac(view, view.ports.at(port), mac, ofport_of(port), out);
+    }
+  }
+}
+
+// What the compiler works on: claims of ports that are not plugged are no more than their fixed addresses.
+HostView WithoutUnpluggedClaims(const HostView& view, const Bindings& bindings) {
+  HostView out = view;
+  std::erase_if(out.claims, [&](const auto& entry) {
+    const PortId& port = entry.second.port;
+    return view.ports.count(port) != 0 && bindings.ports.count(port) == 0;
+  });
+  return out;
+}
+
+void CompileView(const HostView& view, const Bindings& bindings, FlowTable& out) {
+  const Announcers announcers(view, bindings);
+  std::map<NetworkId, NetworkPorts> ports;
+  for (const auto& [id, port] : view.ports) {
+    const auto ofport = bindings.ports.find(id);
+    if (ofport == bindings.ports.end()) continue;
+    CompileLocalPort(view, port, ofport->second, bindings, announcers, out);
+    if (!port.admin_state_up) continue;
+    ports[port.network].all.push_back(ofport->second);
+    if (!port.port_security_enabled) ports[port.network].unsecured.emplace(id, ofport->second);
+  }
+  for (const auto& [id, endpoint] : view.endpoints) {
+    CompileEndpoint(view, endpoint, bindings, announcers, out);
+  }
+  CompileClaims(view, bindings, announcers, out);
+  for (const auto& [id, network] : view.networks) CompileNetwork(view, network, bindings, ports[id], out);
+  for (const auto& [id, host] : view.hosts) CompileHost(host, bindings, out);
+  const std::map<RouterId, uint32_t> router_keys = AssignRouterKeys(view.routers);
+  for (const auto& [id, router] : view.routers) {
+    CompileRouterAnswers(view, router, bindings, announcers, out);
+    CompileRouter(view, router, router_keys.at(id), out);
+  }
+  CompileNeighbours(view, out);
+  CompileAnnouncements(view, bindings, out);
 }
 
 }  // namespace
@@ -217,22 +324,11 @@ void CompileRouterAnswers(const HostView& view, const RouterView& router, FlowTa
 FlowTable Compile(const HostView& view, const Bindings& bindings) {
   FlowTable out;
   CompilePipeline(bindings, out);
-  std::map<NetworkId, std::vector<uint32_t>> receivers;  // Switch ports that are up, by network.
-  for (const auto& [id, port] : view.ports) {
-    const auto ofport = bindings.ports.find(id);
-    if (ofport == bindings.ports.end()) continue;
-    CompileLocalPort(view, port, ofport->second, out);
-    if (port.admin_state_up) receivers[port.network].push_back(ofport->second);
+  if (view.claims.empty()) {
+    CompileView(view, bindings, out);
+  } else {
+    CompileView(WithoutUnpluggedClaims(view, bindings), bindings, out);
   }
-  for (const auto& [id, endpoint] : view.endpoints) CompileEndpoint(view, endpoint, bindings, out);
-  for (const auto& [id, network] : view.networks) CompileNetwork(view, network, bindings, receivers[id], out);
-  for (const auto& [id, host] : view.hosts) CompileHost(host, bindings, out);
-  const std::map<RouterId, uint32_t> router_keys = AssignRouterKeys(view.routers);
-  for (const auto& [id, router] : view.routers) {
-    CompileRouterAnswers(view, router, out);
-    CompileRouter(view, router, router_keys.at(id), out);
-  }
-  CompileNeighbours(view, out);
   return out;
 }
 

@@ -12,11 +12,14 @@
 
 namespace kasane::ovs {
 
-// OpenFlow port numbers on br-int.
+// OpenFlow port numbers on br-int, and what its datapath can do.
 struct Bindings {
   std::map<PortId, uint32_t> ports;  // Only plugged ones.
   uint32_t vxlan_v4 = 0;             // The flow-based VXLAN port over IPv4. 0: none.
   uint32_t vxlan_v6 = 0;             // The same over IPv6.
+  // Flows can make a neighbour advertisement of a solicitation. The kernel's datapath cannot (it lacks the ND
+  // extensions): there the agent answers.
+  bool nd_in_tables = true;
 
   bool operator==(const Bindings&) const = default;
 };

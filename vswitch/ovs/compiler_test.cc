@@ -7,8 +7,10 @@
 #include <set>
 #include <string>
 
+#include "vswitch/ovs/compile_flood.h"
 #include "vswitch/ovs/compile_router.h"
 #include "vswitch/ovs/pipeline.h"
+#include "vswitch/ovs/slow_path_action.h"
 
 namespace kasane::ovs {
 namespace {
@@ -79,6 +81,79 @@ TEST(Compile, APortThatIsNotPluggedHasNoFlows) {
   };
   EXPECT_EQ(owned(Compile(view, {})), 0);
   EXPECT_GT(owned(Compile(view, {{{PortId("p"), 3}}, 0, 0})), 0);
+}
+
+TEST(Compile, AReplicationToManyHostsIsSpreadOverFlowsThatFitIntoAMessage) {
+  constexpr int kHosts = 3000;
+  HostView view;
+  view.host = HostId("h");
+  NetworkView network{NetworkId("n"), "n", *Vni::From(7), 1450, true, {}};
+  for (int i = 0; i < kHosts; ++i) {
+    const HostId id("h" + std::to_string(10000 + i));
+    const IpAddress vtep = IpAddress::V4(0x0a000000 + static_cast<uint32_t>(i));
+    view.hosts.emplace(id, RemoteHost{id, vtep, {vtep, std::nullopt}});
+    network.flood_hosts.push_back(id);
+  }
+  view.networks.emplace(network.id, network);
+  const FlowTable table = Compile(view, {{}, 1, 2});
+  int flows = 0;
+  int copies = 0;
+  for (const auto& [key, value] : table.flows()) {
+    if (key.table != Table::kFlood) continue;
+    ++flows;
+    int outputs = 0;
+    for (size_t at = 0; (at = value.actions.find("output:1", at)) != std::string::npos; ++at) ++outputs;
+    EXPECT_LE(outputs, static_cast<int>(kVtepsPerFlow));
+    copies += outputs;
+  }
+  EXPECT_EQ(flows, kHosts / static_cast<int>(kVtepsPerFlow));
+  EXPECT_EQ(copies, kHosts);
+}
+
+TEST(Compile, AClaimOfAPortThatIsNotPluggedIsNotFollowed) {
+  HostView view;
+  view.host = HostId("h");
+  view.networks.emplace(NetworkId("n"), NetworkView{NetworkId("n"), "n", *Vni::From(7), 1450, true, {}});
+  const IpAddress vip = *IpAddress::Parse("10.0.0.9");
+  const MacAddress mac = *MacAddress::Parse("00:00:5e:00:01:01");
+  view.ports.emplace(PortId("p"), LocalPort{PortId("p"),
+                                            "p",
+                                            NetworkId("n"),
+                                            *MacAddress::Parse("fa:16:3e:00:00:01"),
+                                            {},
+                                            true,
+                                            true,
+                                            {{mac, IpPrefix::Host(vip)}}});
+  view.claims[{NetworkId("n"), vip}] = {mac, PortId("p"), 1};
+  const auto leads_to = [&](const FlowTable& table) {
+    const auto flow = table.flows().find({Table::kL2, 100, "metadata=0x7,dl_dst=00:00:5e:00:01:01"});
+    return flow == table.flows().end() ? std::string() : flow->second.actions;
+  };
+  EXPECT_EQ(leads_to(Compile(view, {})), "");
+  EXPECT_NE(leads_to(Compile(view, {{{PortId("p"), 3}}, 0, 0})).find("set_field:0x3->reg0"), std::string::npos);
+}
+
+TEST(Compile, OnTheKernelsDatapathTheAgentAnswersSolicitations) {
+  HostView view;
+  view.networks.emplace(NetworkId("n"), NetworkView{NetworkId("n"), "n", *Vni::From(7), 1450, true, {}});
+  const IpAddress ip = *IpAddress::Parse("2001:db8::1");
+  view.endpoints.emplace(
+      PortId("e"),
+      RemoteEndpoint{
+          PortId("e"), "e", NetworkId("n"), HostId("h2"), *MacAddress::Parse("fa:16:3e:00:00:01"), {ip}});
+  const auto count = [&](bool nd_in_tables, const std::string& text) {
+    Bindings bindings;
+    bindings.nd_in_tables = nd_in_tables;
+    int found = 0;
+    for (const auto& [key, value] : Compile(view, bindings).flows()) {
+      const bool about = key.match.find("nd_target=2001:db8::1") != std::string::npos;
+      found += about && value.actions.find(text) != std::string::npos ? 1 : 0;
+    }
+    return found;
+  };
+  EXPECT_EQ(count(true, "nd_reserved"), 1);
+  EXPECT_EQ(count(false, "nd_"), 0) << "fields that the kernel cannot set";
+  EXPECT_EQ(count(false, ToAgent(SlowPathCause::kNeighbour)), 1);
 }
 
 TEST(RouterKeys, AreUniqueWithinAHostAndDependOnTheSetAlone) {

@@ -38,7 +38,9 @@ void Count(const std::vector<FlowChange>& changes, ApplyResult& result) {
 
 absl::StatusOr<ApplyResult> FlowInstaller::Apply(const FlowTable& desired) {
   if (!installed_) {
-    ASSIGN_OR_RETURN(const std::vector<DumpedFlow> dump, channel_->Dump());
+    ASSIGN_OR_RETURN(std::vector<DumpedFlow> dump, channel_->Dump());
+    // What the switch learned is its own.
+    std::erase_if(dump, [](const DumpedFlow& flow) { return flow.key.table == Table::kLearned; });
     installed_ = ReadBack(desired, dump, [this](const FlowKey& key, const std::string& actions) {
       return channel_->Canonical(key, actions);
     });

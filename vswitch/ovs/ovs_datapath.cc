@@ -17,6 +17,7 @@ Bindings BindingsOf(const SwitchState& state) {
   for (const auto& [port, attachment] : state.attachments) bindings.ports[port] = attachment.ofport;
   bindings.vxlan_v4 = state.vxlan_v4;
   bindings.vxlan_v6 = state.vxlan_v6;
+  bindings.nd_in_tables = state.datapath_type != "system";
   return bindings;
 }
 
@@ -63,16 +64,35 @@ Discrepancy ToDiscrepancy(const FlowChange& change, const InstalledFlows& instal
   return out;
 }
 
+// What the slow path dropped, as entries of a stage of its own.
+void AppendDrops(const std::map<std::pair<Owner, DropReason>, uint64_t>& drops,
+                 std::vector<InstalledEntry>& entries) {
+  for (const auto& [key, packets] : drops) {
+    InstalledEntry entry;
+    entry.owner = key.first;
+    entry.stage = "slow_path";
+    entry.table = kSlowPathTable;
+    entry.actions = "drop";
+    entry.packets = packets;
+    entry.drop_reason = key.second;
+    entries.push_back(std::move(entry));
+  }
+}
+
 }  // namespace
 
-absl::StatusOr<std::unique_ptr<Datapath>> OvsDatapath::Create(const OvsConfig& config,
-                                                              std::function<void()> on_event) {
+absl::StatusOr<std::unique_ptr<Datapath>> OvsDatapath::Create(
+    const OvsConfig& config, std::function<void()> on_event,
+    std::function<void(const Announcement&)> on_announcement) {
   Parts parts;
   ASSIGN_OR_RETURN(parts.lock, BridgeLock::Take(config));
   parts.compile = [](const HostView& view, const Bindings& bindings) { return Compile(view, bindings); };
   parts.open_channel = [socket = config.OpenFlowSocket()] { return OpenOpenFlowChannel(socket); };
   ASSIGN_OR_RETURN(parts.monitor, NewOvsdbMonitor(config));
   ASSIGN_OR_RETURN(parts.keeper, NewNeighbourKeeper(config));
+  parts.slow_path = std::make_unique<SlowPathThread>(
+      config.OpenFlowSocket(),
+      std::make_unique<SlowPathWorker>(config.slow_path_rate, std::move(on_announcement)));
   return std::make_unique<OvsDatapath>(std::move(parts), std::move(on_event));
 }
 
@@ -82,8 +102,10 @@ OvsDatapath::OvsDatapath(Parts parts, std::function<void()> on_event)
       facts_(std::make_shared<DatapathFacts>()),
       owners_(std::make_shared<Owners>()) {
   parts_.keeper->Start([this] { Publish(); });
+  if (parts_.slow_path) parts_.slow_path->Start([this] { Publish(); });
   parts_.monitor->Start([this] {
     parts_.keeper->SetSwitch(parts_.monitor->State());
+    if (parts_.slow_path && parts_.monitor->State()->ready) parts_.slow_path->SwitchIsThere();
     Publish();
   });
 }
@@ -91,6 +113,7 @@ OvsDatapath::OvsDatapath(Parts parts, std::function<void()> on_event)
 OvsDatapath::~OvsDatapath() {
   parts_.monitor->Stop();
   parts_.keeper->Stop();
+  if (parts_.slow_path) parts_.slow_path->Stop();
 }
 
 std::string OvsDatapath::Name() const {
@@ -103,7 +126,7 @@ std::shared_ptr<const DatapathFacts> OvsDatapath::Facts() const {
   return facts_;
 }
 
-// Called from the monitor's and the keeper's thread.
+// Called from the threads of the parts.
 void OvsDatapath::Publish() {
   {
     std::lock_guard lock(mutex_);
@@ -115,6 +138,9 @@ void OvsDatapath::Publish() {
     facts->attachments = state->attachments;
     facts->tunnels = *parts_.keeper->States();
     facts->problems = state->problems;
+    if (const std::string problem = parts_.slow_path ? parts_.slow_path->Problem() : ""; !problem.empty()) {
+      if (state->ready) facts->problems.push_back({"slow path", problem});
+    }
     if (*facts == *facts_) return;
     facts_ = std::move(facts);
   }
@@ -137,7 +163,8 @@ absl::StatusOr<ApplyResult> OvsDatapath::Apply(const HostView& view) {
   if (!state->ready) {
     return Error(absl::StatusCode::kFailedPrecondition, "the switch is not ready: {}", FirstProblem(*state));
   }
-  const FlowTable desired = parts_.compile(view, BindingsOf(*state));
+  const Bindings bindings = BindingsOf(*state);
+  const FlowTable desired = parts_.compile(view, bindings);
   auto owners = std::make_shared<Owners>();
   for (const auto& [key, value] : desired.flows()) (*owners)[CookieOf(value.owner, value.drop)] = value.owner;
 
@@ -149,6 +176,7 @@ absl::StatusOr<ApplyResult> OvsDatapath::Apply(const HostView& view) {
     }
     return Annotate(result.status(), "Open vSwitch");
   }
+  if (parts_.slow_path) parts_.slow_path->worker().SetView(view, bindings);
   std::lock_guard lock(mutex_);
   owners_ = std::move(owners);
   return result;
@@ -175,6 +203,7 @@ absl::StatusOr<std::vector<InstalledEntry>> OvsDatapath::Dump() {
     const auto owner = owners->find(flow.cookie);
     entries.push_back(ToEntry(std::move(flow), owner == owners->end() ? nullptr : &owner->second));
   }
+  if (parts_.slow_path) AppendDrops(parts_.slow_path->worker().Drops(), entries);
   return entries;
 }
 

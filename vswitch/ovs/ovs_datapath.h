@@ -20,6 +20,7 @@
 #include "vswitch/ovs/flow_installer.h"
 #include "vswitch/ovs/openflow_channel.h"
 #include "vswitch/ovs/ovs_config.h"
+#include "vswitch/ovs/slow_path_thread.h"
 #include "vswitch/ovs/switch_state.h"
 #include "vswitch/ovs/tunnel_keeper.h"
 
@@ -34,15 +35,18 @@ class OvsDatapath : public Datapath {
     std::function<absl::StatusOr<std::unique_ptr<OpenFlowChannel>>()> open_channel;
     std::unique_ptr<SwitchMonitor> monitor;
     std::unique_ptr<TunnelKeeper> keeper;
+    std::unique_ptr<SlowPathThread> slow_path;  // May be null: packets for the agent are lost.
   };
 
   // On the real switch. An error only if this process cannot get its sockets, or another agent works on the
   // bridge: then nothing was touched. A switch that is missing is a Problem in Facts() and heals by itself.
-  // Call it after the process has set its signal handlers.
-  static absl::StatusOr<std::unique_ptr<Datapath>> Create(const OvsConfig& config,
-                                                          std::function<void()> on_event);
+  // Call it after the process has set its signal handlers. `on_announcement`, like `on_event`, is called from a
+  // thread of the datapath's own and must not block.
+  static absl::StatusOr<std::unique_ptr<Datapath>> Create(
+      const OvsConfig& config, std::function<void()> on_event,
+      std::function<void(const Announcement&)> on_announcement = nullptr);
 
-  // Starts the monitor and the keeper of `parts`.
+  // Starts the threads of `parts`.
   OvsDatapath(Parts parts, std::function<void()> on_event);
   ~OvsDatapath() override;
   OvsDatapath(const OvsDatapath&) = delete;

@@ -7,6 +7,7 @@
 #include <mutex>
 
 #include "vswitch/base/status.h"
+#include "vswitch/ovs/compiler.h"
 #include "vswitch/ovs/neighbour_keeper.h"
 #include "vswitch/ovs/ovs_datapath.h"
 #include "vswitch/ovs/ovsdb_monitor.h"
@@ -400,6 +401,30 @@ TEST_F(OvsRealTest, FiftyThousandFlows) {
   const milliseconds readback = timed([&] { EXPECT_EQ(restarted.Apply(), "+0 ~0 -0"); });
   fmt::print("50,000 flows: filled in {} ms, unchanged in {} ms, read back in {} ms\n", fill.count(),
              same.count(), readback.count());
+}
+
+// 1,500 VTEPs in one flow are more than OpenFlow's 64 KB.
+TEST_F(OvsRealTest, TakesAReplicationToThousandsOfHosts) {
+  HostView view;
+  view.host = HostId("h");
+  NetworkView network{NetworkId("n"), "n", *Vni::From(7), 1450, true, {}};
+  for (int i = 0; i < 3000; ++i) {
+    const HostId id(fmt::format("h{:04}", i));
+    const IpAddress vtep = *IpAddress::Parse(fmt::format("fd77::{:x}", 16 + i));
+    view.hosts.emplace(id, RemoteHost{id, vtep, {std::nullopt, vtep}});
+    network.flood_hosts.push_back(id);
+  }
+  view.networks.emplace(network.id, network);
+  Start();
+  Agent agent(config_);
+  ASSERT_TRUE(agent.WaitReady());
+  agent.desired = Compile(view, {{}, 1, 2});
+  EXPECT_EQ(agent.Apply(), fmt::format("+{} ~0 -0", agent.desired.flows().size()));
+  EXPECT_TRUE(agent.last.failed_owners.empty());
+  Agent restarted(config_);
+  ASSERT_TRUE(restarted.WaitReady());
+  restarted.desired = agent.desired;
+  EXPECT_EQ(restarted.Apply(), "+0 ~0 -0") << "read back in another spelling";
 }
 
 }  // namespace

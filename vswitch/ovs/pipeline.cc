@@ -1,5 +1,8 @@
 #include "vswitch/ovs/pipeline.h"
 
+#include <algorithm>
+#include <set>
+
 namespace kasane::ovs {
 namespace {
 
@@ -25,14 +28,26 @@ uint64_t CookieOf(const Owner& owner, std::optional<DropReason> drop) {
 OwnerKind CookieOwnerKind(uint64_t cookie) { return static_cast<OwnerKind>(cookie >> 56); }
 
 std::optional<DropReason> CookieDropReason(uint64_t cookie) {
-  const auto reason = static_cast<uint8_t>(cookie >> 48);
-  if (reason == 0 || reason > kAllDropReasons.size()) return std::nullopt;
-  return static_cast<DropReason>(reason);
+  const auto reason = static_cast<DropReason>(static_cast<uint8_t>(cookie >> 48));
+  const bool known = std::find(kAllDropReasons.begin(), kAllDropReasons.end(), reason) != kAllDropReasons.end();
+  return known ? std::optional(reason) : std::nullopt;
 }
 
 uint32_t RouterKey(const std::string& router_id) {
   const auto key = static_cast<uint32_t>(Hash(router_id));
   return key == 0 ? 1 : key;
+}
+
+std::map<HostId, uint32_t> AssignHostKeys(const std::map<HostId, RemoteHost>& hosts) {
+  constexpr uint32_t kTop = uint32_t{1} << 31;
+  std::map<HostId, uint32_t> keys;
+  std::set<uint32_t> taken;
+  for (const auto& [id, host] : hosts) {
+    uint32_t key = static_cast<uint32_t>(Hash(id.str())) | kTop;
+    while (!taken.insert(key).second) key = (key + 1) | kTop;
+    keys.emplace(id, key);
+  }
+  return keys;
 }
 
 }  // namespace kasane::ovs

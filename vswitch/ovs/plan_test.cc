@@ -145,6 +145,15 @@ TEST(FlowInstaller, ANewOneRepairsOnlyTheDifference) {
   EXPECT_EQ(Summary(fake.bundles[0]), "-STRAY +b ");
 }
 
+TEST(FlowInstaller, LeavesWhatTheSwitchHasLearned) {
+  FakeSwitch fake;
+  FlowKey learned = Key("LEARNED");
+  learned.table = Table::kLearned;
+  fake.flows[learned] = {.actions = "LOAD", .cookie = 7};
+  ASSERT_TRUE(Connect(fake)->Apply(TableOf({{"a", "1", kPortA}})).ok());
+  EXPECT_EQ(fake.flows.count(learned), 1U);
+}
+
 TEST(FlowInstaller, LeavesOutTheOwnerOfARefusedFlowAndKeepsItsOldOnes) {
   FakeSwitch fake;
   fake.refused_actions = "bad";

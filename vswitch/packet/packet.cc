@@ -59,7 +59,8 @@ void Packet::ParseIpv4() {
   proto_ = frame_[23];
   const uint16_t fragment = U16(20);
   fragment_ = (fragment & 0x3fff) != 0;
-  if ((fragment & 0x1fff) == 0) FindL4(kEthernet + header, kEthernet + total);
+  later_fragment_ = (fragment & 0x1fff) != 0;
+  if (!later_fragment_) FindL4(kEthernet + header, kEthernet + total);
 }
 
 void Packet::ParseIpv6() {
@@ -70,27 +71,26 @@ void Packet::ParseIpv6() {
   ip_ = IpFamily::kV6;
   proto_ = frame_[20];
   size_t at = kEthernet + 40;
-  bool later_fragment = false;
   // Hop-by-hop, routing, fragment, destination options (RFC 8200, 4).
   while (proto_ == 0 || proto_ == 43 || proto_ == 44 || proto_ == 60) {
     if (at + 8 > end) return;
     const bool is_fragment = proto_ == 44;
     if (is_fragment) {
       fragment_ = true;
-      later_fragment = later_fragment || (U16(at + 2) & 0xfff8) != 0;
+      later_fragment_ = later_fragment_ || (U16(at + 2) & 0xfff8) != 0;
     }
     const size_t length = is_fragment ? 8 : (static_cast<size_t>(frame_[at + 1]) + 1) * 8;
     proto_ = frame_[at];
     at += length;
     if (at > end) return;
-    if (later_fragment) break;
+    if (later_fragment_) break;
   }
   malformed_ = false;
-  if (!later_fragment) FindL4(at, end);
+  if (!later_fragment_) FindL4(at, end);
 }
 
 void Packet::FindL4(size_t at, size_t end) {
-  const size_t needed = proto_ == kProtoTcp ? 20 : proto_ == kProtoUdp || proto_ == kProtoIcmp ? 8 : 4;
+  const size_t needed = proto_ == kProtoTcp ? 20 : 8;  // Of UDP, ICMP and ICMPv6.
   if (at + needed > end) return;
   l4_ = at;
   l4_end_ = end;
@@ -114,6 +114,21 @@ IpAddress Packet::ip_src() const {
 
 IpAddress Packet::ip_dst() const {
   return is_v4() ? Ip4(30) : IpAddress::V6(std::span<const uint8_t, 16>(&frame_[38], 16));
+}
+
+std::span<const uint8_t> Packet::ip_packet() const {
+  const size_t length = is_v4() ? U16(16) : size_t{40} + U16(18);
+  return std::span(frame_).subspan(kEthernet, length);
+}
+
+bool Packet::icmpv6_checksum_right() const {
+  // The pseudo header: addresses, length, protocol (RFC 8200, 8.1).
+  auto sum = static_cast<uint32_t>(l4_end_ - l4_) + kProtoIcmpv6;
+  for (size_t i = 22; i < 54; i += 2) sum += U16(i);
+  for (size_t i = l4_; i + 1 < l4_end_; i += 2) sum += U16(i);
+  if ((l4_end_ - l4_) % 2 != 0) sum += static_cast<uint32_t>(frame_[l4_end_ - 1] << 8);
+  while (sum > 0xffff) sum = (sum & 0xffff) + (sum >> 16);
+  return sum == 0xffff;
 }
 
 void Packet::SetSummed(size_t at, std::span<const uint8_t> bytes, size_t sum) {

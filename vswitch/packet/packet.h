@@ -59,6 +59,8 @@ class Packet {
   uint8_t ttl() const { return frame_[is_v4() ? 22 : 21]; }
   uint8_t ip_proto() const { return proto_; }  // For IPv6: behind the extension headers.
   bool fragment() const { return fragment_; }
+  bool later_fragment() const { return later_fragment_; }  // Not the first: has no transport header.
+  std::span<const uint8_t> ip_packet() const;              // Without padding behind it.
   void set_ip_src(const IpAddress& ip) { SetIp(is_v4() ? 26 : 22, ip); }
   void set_ip_dst(const IpAddress& ip) { SetIp(is_v4() ? 30 : 38, ip); }
   void set_ttl(uint8_t ttl);
@@ -68,6 +70,11 @@ class Packet {
   uint8_t icmp_type() const { return frame_[l4_]; }
   uint8_t icmp_code() const { return frame_[l4_ + 1]; }
   void set_icmp_type(uint8_t type);
+
+  // The message with its payload, of an ICMP packet that is no fragment; for ICMPv6, whether its checksum is
+  // right.
+  std::span<const uint8_t> icmp_message() const { return std::span(frame_).subspan(l4_, l4_end_ - l4_); }
+  bool icmpv6_checksum_right() const;
 
   // UDP header, likewise.
   bool has_udp() const { return l4_ != 0 && proto_ == kProtoUdp; }
@@ -80,6 +87,8 @@ class Packet {
   // The source (1) or target (2) link-layer address option, if there is one.
   std::optional<MacAddress> nd_option(uint8_t type) const;
   IpAddress nd_target() const;
+  // An advertisement's R, S and O, the top bits of the word behind the checksum.
+  uint32_t nd_flags() const { return static_cast<uint32_t>(frame_[l4_ + 4]) << 24; }
   // Turns a solicitation into the advertisement that says `mac` has the target; `flags` are the top 32
   // bits (R, S, O) in host order. A source link-layer option becomes the target's; without one, there is none.
   void MakeNeighbourAdvertisement(const MacAddress& mac, uint32_t flags);
@@ -107,6 +116,7 @@ class Packet {
   bool malformed_ = false;
   bool arp_ = false;
   bool fragment_ = false;
+  bool later_fragment_ = false;
   std::optional<IpFamily> ip_;
   uint8_t proto_ = 0;
   size_t l4_ = 0;      // Offset of the transport header; 0: none.

@@ -4,12 +4,25 @@
 
 namespace kasane::sim {
 
-Result FromPort(const HostView& view, const PortId& port, const Frame& frame) {
-  return Walk(view, frame).FromPort(port);
+Result FromPort(const HostView& view, const PortId& port, const Frame& frame, const LearnedMacs& learned) {
+  Choices choices;
+  return Walk(view, frame, learned, choices).FromPort(port);
 }
 
-Result FromTunnel(const HostView& view, const IpAddress& outer_source, uint32_t vni, const Frame& frame) {
-  return Walk(view, frame).FromTunnel(outer_source, vni);
+std::vector<Result> EveryFromPort(const HostView& view, const PortId& port, const Frame& frame,
+                                  const LearnedMacs& learned) {
+  std::vector<Result> results;
+  Choices choices;
+  do {
+    results.push_back(Walk(view, frame, learned, choices).FromPort(port));
+  } while (choices.Next() && results.size() < kMaxAlternatives);
+  return results;
+}
+
+Result FromTunnel(const HostView& view, const IpAddress& outer_source, uint32_t vni, const Frame& frame,
+                  const LearnedMacs& learned) {
+  Choices choices;
+  return Walk(view, frame, learned, choices).FromTunnel(outer_source, vni);
 }
 
 }  // namespace kasane::sim

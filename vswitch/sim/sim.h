@@ -3,8 +3,10 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "vswitch/base/drop_reason.h"
@@ -34,18 +36,44 @@ struct Delivery {
   bool operator==(const Delivery&) const = default;
 };
 
-struct Result {
-  std::vector<Delivery> deliveries;
-  // Set if there are no deliveries, but for a replication that reaches nobody and a frame to the port that it
-  // came from: a bridge does nothing with these.
-  std::optional<DropReason> drop;
-  std::vector<Step> steps;
+// Behind which port with port security off a MAC was seen that nobody configured: exactly one is set.
+struct LearnedPlace {
+  std::optional<PortId> port;  // On this host.
+  std::optional<HostId> host;
+
+  bool operator==(const LearnedPlace&) const = default;
 };
 
-// `frame` is sent by the VM at local port `port` of `view`.
-Result FromPort(const HostView& view, const PortId& port, const Frame& frame);
+// What a host has learned. Looked up for MACs only that mean nothing by configuration or claim; an entry whose
+// place has gone, or has port security now, says nothing.
+using LearnedMacs = std::map<std::pair<NetworkId, MacAddress>, LearnedPlace>;
+
+struct Result {
+  // Of the frame, and of what the slow path says in answer to it: a packet whose TTL ran out has both a drop
+  // and the delivery of an ICMP error.
+  std::vector<Delivery> deliveries;
+  // Why the frame went no further. Absent without deliveries too: a replication that reaches nobody, a frame to
+  // the port that it came from (a bridge does nothing with these), a question that is not answered.
+  std::optional<DropReason> drop;
+  std::vector<DropReason> answer_drops;  // Of the slow path's own packets, which a router sends like any other.
+  std::vector<Step> steps;
+  // What the frame itself teaches, for the frames after it.
+  std::optional<LearnedMacs::value_type> learned;
+};
+
+// `frame` is sent by the VM at local port `port` of `view`. Where a router has several next hops (ECMP), the
+// first one is taken.
+Result FromPort(const HostView& view, const PortId& port, const Frame& frame, const LearnedMacs& learned = {});
+
+// The same for every choice of next hops, the first one first; at most kMaxAlternatives. A datapath does one of
+// them, always the same one for a flow while the routes do not change.
+std::vector<Result> EveryFromPort(const HostView& view, const PortId& port, const Frame& frame,
+                                  const LearnedMacs& learned = {});
+
+inline constexpr size_t kMaxAlternatives = 256;
 
 // `frame` is the inner frame of a VXLAN packet that arrived from `outer_source` with `vni`.
-Result FromTunnel(const HostView& view, const IpAddress& outer_source, uint32_t vni, const Frame& frame);
+Result FromTunnel(const HostView& view, const IpAddress& outer_source, uint32_t vni, const Frame& frame,
+                  const LearnedMacs& learned = {});
 
 }  // namespace kasane::sim

@@ -8,14 +8,6 @@
 #include "vswitch/sim/port_security.h"
 
 namespace kasane::sim {
-namespace {
-
-bool Holds(const std::vector<IpAddress>& ips, const IpAddress& ip) {
-  return std::find(ips.begin(), ips.end(), ip) != ips.end();
-}
-
-}  // namespace
-
 void Walk::Note(std::string_view stage, Owner owner, std::string text) {
   result_.steps.push_back({std::string(stage), std::move(owner), std::move(text)});
 }
@@ -23,29 +15,6 @@ void Walk::Note(std::string_view stage, Owner owner, std::string text) {
 void Walk::Drop(std::string_view stage, Owner owner, DropReason reason) {
   Note(stage, std::move(owner), fmt::format("dropped: {} ({})", Label(reason), Explanation(reason)));
   result_.drop = reason;
-}
-
-std::optional<Holder> Walk::FindHolder(const NetworkId& network, const IpAddress& ip) const {
-  for (const auto& [id, port] : view_.ports) {
-    if (port.network == network && port.admin_state_up && Holds(port.ips, ip)) {
-      return Holder{PortOwner(id), port.mac, id, nullptr};
-    }
-  }
-  for (const auto& [id, endpoint] : view_.endpoints) {
-    if (endpoint.network == network && Holds(endpoint.ips, ip)) {
-      return Holder{PortOwner(id), endpoint.mac, std::nullopt, nullptr};
-    }
-  }
-  for (const auto& [id, router] : view_.routers) {
-    if (!router.admin_state_up) continue;
-    for (const RouterPort& port : router.ports) {
-      const bool has = port.link_local == ip ||
-                       std::any_of(port.addresses.begin(), port.addresses.end(),
-                                   [&](const IpPrefix& address) { return address.address() == ip; });
-      if (port.network == network && has) return Holder{RouterOwner(id), port.mac, std::nullopt, &port};
-    }
-  }
-  return std::nullopt;
 }
 
 Result Walk::FromPort(const PortId& id) {
@@ -62,8 +31,9 @@ Result Walk::FromPort(const PortId& id) {
   Note("input", PortOwner(id),
        fmt::format("from port {} into network {} (VNI {}): {}", port->second.name, network.name, network.vni,
                    packet_.Summary()));
-  entered_ = id;
-  if (Hygiene() && PortSecurity(port->second) && !AnswerArp(network, id) && !AnswerNd(network, id))
+  origin_ = entered_ = id;
+  if (Hygiene() && FitsMtu(network) && PortSecurity(port->second) && !AnswerArp(network, id) &&
+      !AnswerNd(network, id))
     Bridge(network);
   return Finish();
 }
@@ -94,18 +64,10 @@ Result Walk::FromTunnel(const IpAddress& outer_source, uint32_t vni) {
     Drop("tunnel_l2", {}, DropReason::kMalformed);
     return Finish();
   }
-  if (packet_.eth_dst().IsMulticast()) {
-    ReplicateLocal(network);
-    return Finish();
+  if (HasUnsecured(view_.endpoints, network.id, [&](const auto& port) { return port.host == sender->id; })) {
+    Learn(network.id, {std::nullopt, sender->id});
   }
-  for (const auto& [id, port] : view_.ports) {
-    if (port.network == network.id && port.admin_state_up && port.mac == packet_.eth_dst()) {
-      Note("tunnel_l2", PortOwner(id), fmt::format("{} is port {}", port.mac, port.name));
-      DeliverLocal(port);
-      return Finish();
-    }
-  }
-  Drop("tunnel_l2", {}, DropReason::kNotLocal);
+  BridgeFromTunnel(network);
   return Finish();
 }
 
@@ -126,8 +88,23 @@ bool Walk::Hygiene() {
   return true;
 }
 
+bool Walk::TooBigFor(const NetworkView& network) const {
+  constexpr size_t kEthernet = 14;
+  return packet_.frame().size() > kEthernet + network.mtu;
+}
+
+bool Walk::FitsMtu(const NetworkView& network) {
+  if (!TooBigFor(network)) return true;
+  Drop("mtu", NetworkOwner(network.id), DropReason::kMtu);
+  AskSlowPath(network.id, SlowPathCause::kTooBig, std::nullopt, network.mtu);
+  return false;
+}
+
 bool Walk::PortSecurity(const LocalPort& port) {
-  if (!port.port_security_enabled) return true;
+  if (!port.port_security_enabled) {
+    Learn(port.network, {port.id, std::nullopt});
+    return true;
+  }
   const auto reason = WhyRefused(port, packet_);
   if (reason) Drop("port_security", PortOwner(port.id), *reason);
   return !reason;

@@ -1,13 +1,18 @@
 // Answers to ARP and ND, bridging and replication.
 #include <fmt/format.h>
 
+#include <set>
+#include <utility>
+
+#include "vswitch/claims.h"
+#include "vswitch/packet/announcement.h"
 #include "vswitch/sim/walk.h"
 
 namespace kasane::sim {
 
 bool Walk::AnswerArp(const NetworkView& network, const PortId& from) {
-  if (!packet_.has_arp() || packet_.arp_op() != 1) return false;
-  const auto holder = FindHolder(network.id, packet_.arp_tpa());
+  if (!packet_.has_arp() || packet_.arp_op() != 1 || IsGratuitousRequest(packet_)) return false;
+  const auto holder = FindHolder(view_, network.id, packet_.arp_tpa());
   if (!holder || holder->local == from) return false;
   Note("arp", holder->owner, fmt::format("answered for {}: {} has it", packet_.arp_tpa(), holder->mac));
   packet_.MakeArpReply(holder->mac);
@@ -16,53 +21,135 @@ bool Walk::AnswerArp(const NetworkView& network, const PortId& from) {
 }
 
 bool Walk::AnswerNd(const NetworkView& network, const PortId& from) {
-  if (!packet_.has_neighbour_solicitation() || packet_.ip_src().IsUnspecified() || packet_.ttl() != 255)
-    return false;
-  const auto holder = FindHolder(network.id, packet_.nd_target());
+  if (!packet_.has_neighbour_solicitation() || packet_.ttl() != 255) return false;
+  const auto holder = FindHolder(view_, network.id, packet_.nd_target());
   if (!holder || holder->local == from) return false;
-  bool anycast = false;
-  if (holder->router_port != nullptr) {
-    for (const IpPrefix& own : holder->router_port->addresses) {
-      if (own.address() != packet_.nd_target()) continue;
-      anycast = own.length() < 127 && own.address() == own.Network().address();
-    }
+  const std::optional<MacAddress> option = packet_.nd_option(1);
+  // No room for the answer's link-layer address, or duplicate address detection: not by rewriting in place.
+  if (packet_.ip_src().IsUnspecified() || !option || *option == MacAddress()) {
+    Note("nd", holder->owner, fmt::format("{} has {}: asks the slow path", holder->mac, packet_.nd_target()));
+    AskSlowPath(network.id, SlowPathCause::kNeighbour);
+    return true;
   }
+  const bool router = holder->router_port != nullptr;
+  const bool anycast = router && IsAnycast(*holder->router_port, packet_.nd_target());
   Note("nd", holder->owner, fmt::format("answered for {}: {} has it", packet_.nd_target(), holder->mac));
   // Router, Solicited, Override (RFC 4861, 4.4); an anycast address is advertised without Override.
-  const uint32_t flags =
-      (holder->router_port != nullptr ? 0x80000000U : 0U) | 0x40000000U | (anycast ? 0 : 0x20000000U);
+  const uint32_t flags = (router ? 0x80000000U : 0U) | 0x40000000U | (anycast ? 0 : 0x20000000U);
   packet_.MakeNeighbourAdvertisement(holder->mac, flags);
   result_.deliveries.push_back({from, {}, {}, {}, packet_.frame()});
   return true;
 }
 
+// The local port that a MAC leads to: its own, or one that it speaks with by a claim.
+const LocalPort* Walk::FindLocal(const NetworkId& network, const MacAddress& mac) const {
+  for (const auto& [id, port] : view_.ports) {
+    if (port.network == network && port.mac == mac && port.admin_state_up) return &port;
+  }
+  const auto claimed = ClaimedMacs(view_);
+  const auto claim = claimed.find({network, mac});
+  if (claim == claimed.end()) return nullptr;
+  const auto port = view_.ports.find(claim->second);
+  return port == view_.ports.end() ? nullptr : &port->second;
+}
+
 void Walk::Bridge(const NetworkView& network) {
   const MacAddress dst = packet_.eth_dst();
   if (dst.IsMulticast()) return Replicate(network);
-  for (const auto& [id, port] : view_.ports) {
-    if (port.network != network.id || port.mac != dst || !port.admin_state_up) continue;
-    Note("l2", PortOwner(id), fmt::format("{} is local port {}", dst, port.name));
-    return DeliverLocal(port);
+  if (const LocalPort* port = FindLocal(network.id, dst)) {
+    Note("l2", PortOwner(port->id), fmt::format("{} is local port {}", dst, port->name));
+    return DeliverLocal(*port);
   }
+  const auto claimed = ClaimedMacs(view_);
+  const auto claim = claimed.find({network.id, dst});
   for (const auto& [id, endpoint] : view_.endpoints) {
-    if (endpoint.network != network.id || endpoint.mac != dst) continue;
+    const bool by_claim = claim != claimed.end() && claim->second == id;
+    if (endpoint.network != network.id || (endpoint.mac != dst && !by_claim)) continue;
     Note("l2", PortOwner(id), fmt::format("{} is port {} on host {}", dst, endpoint.name, endpoint.host));
     return SendToHost(endpoint.host, network, PortOwner(id), "l2");
   }
   if (ToRouter(network)) return;
-  Drop("l2", {}, DropReason::kUnknownMac);
+  BridgeUnknown(network);
+}
+
+void Walk::BridgeFromTunnel(const NetworkView& network) {
+  const MacAddress dst = packet_.eth_dst();
+  if (dst.IsMulticast()) return ReplicateLocal(network);
+  if (const LocalPort* port = FindLocal(network.id, dst)) {
+    Note("tunnel_l2", PortOwner(port->id), fmt::format("{} is port {}", dst, port->name));
+    return DeliverLocal(*port);
+  }
+  const auto up = [](const LocalPort& port) { return port.admin_state_up; };
+  if (!HasUnsecured(view_.ports, network.id, up)) return Drop("tunnel_l2", {}, DropReason::kNotLocal);
+  if (const LearnedPlace* place = FindLearned(network); place != nullptr && place->port) {
+    Note("tunnel_unknown", PortOwner(*place->port), fmt::format("{} was learned there", dst));
+    return DeliverLocal(view_.ports.at(*place->port));
+  }
+  FloodUnsecured(network, "tunnel_unknown");
+}
+
+// Unknown unicast reaches nobody but the ports without port security: these alone may have MACs that are not
+// configured.
+void Walk::BridgeUnknown(const NetworkView& network) {
+  const bool any =
+      HasUnsecured(view_.ports, network.id, [](const auto& port) { return port.admin_state_up; }) ||
+      HasUnsecured(view_.endpoints, network.id, [](const auto&) { return true; });
+  if (!any) return Drop("l2", {}, DropReason::kUnknownMac);
+  if (const LearnedPlace* place = FindLearned(network)) {
+    const Owner owner = place->port ? PortOwner(*place->port) : Owner{OwnerKind::kHost, place->host->str()};
+    Note("unknown", owner, fmt::format("{} was learned there", packet_.eth_dst()));
+    if (place->port) return DeliverLocal(view_.ports.at(*place->port));
+    return SendToHost(*place->host, network, owner, "unknown");
+  }
+  std::set<HostId> hosts;
+  for (const auto& [id, endpoint] : view_.endpoints) {
+    if (endpoint.network == network.id && !endpoint.port_security_enabled) hosts.insert(endpoint.host);
+  }
+  for (const HostId& host : hosts) CopyToHost(host, network);
+  FloodUnsecured(network, "unknown");
+}
+
+void Walk::FloodUnsecured(const NetworkView& network, std::string_view stage) {
+  for (const auto& [id, port] : view_.ports) {
+    if (port.network != network.id || port.port_security_enabled || !port.admin_state_up || entered_ == id) {
+      continue;
+    }
+    Note(stage, NetworkOwner(network.id), fmt::format("unknown MAC: a copy to port {}", port.name));
+    result_.deliveries.push_back({id, {}, {}, {}, packet_.frame()});
+  }
+}
+
+void Walk::Learn(const NetworkId& network, const LearnedPlace& place) {
+  result_.learned.emplace(std::pair(network, packet_.eth_src()), place);
+}
+
+// Where the destination was seen, if that is still a place that may have unknown MACs.
+const LearnedPlace* Walk::FindLearned(const NetworkView& network) const {
+  const auto learned = learned_.find({network.id, packet_.eth_dst()});
+  if (learned == learned_.end()) return nullptr;
+  const LearnedPlace& place = learned->second;
+  const bool valid =
+      place.port ? HasUnsecured(view_.ports, network.id,
+                                [&](const auto& port) { return port.id == *place.port && port.admin_state_up; })
+                 : HasUnsecured(view_.endpoints, network.id,
+                                [&](const auto& endpoint) { return endpoint.host == *place.host; });
+  return valid ? &place : nullptr;
 }
 
 void Walk::Replicate(const NetworkView& network) {
   Note("l2", NetworkOwner(network.id),
        fmt::format("group address: a copy to each of {} hosts and to the local ports",
                    network.flood_hosts.size()));
-  for (const HostId& host : network.flood_hosts) {
-    const auto remote = view_.hosts.find(host);
-    if (remote == view_.hosts.end() || !remote->second.vtep) continue;
-    result_.deliveries.push_back({{}, host, remote->second.vtep, network.vni, packet_.frame()});
-  }
+  for (const HostId& host : network.flood_hosts) CopyToHost(host, network);
+  if (entered_ && AnnouncedBy(packet_)) AskSlowPath(network.id, SlowPathCause::kAnnouncement);
   ReplicateLocal(network);
+}
+
+// One of many copies: a host that cannot be reached has none.
+void Walk::CopyToHost(const HostId& host, const NetworkView& network) {
+  const auto remote = view_.hosts.find(host);
+  if (remote == view_.hosts.end() || !remote->second.vtep) return;
+  result_.deliveries.push_back({{}, host, remote->second.vtep, network.vni, packet_.frame()});
 }
 
 void Walk::ReplicateLocal(const NetworkView& network) {

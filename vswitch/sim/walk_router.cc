@@ -15,6 +15,7 @@ bool Walk::ToRouter(const NetworkView& network) {
         Drop("l2", RouterOwner(id), DropReason::kAdminDown);
       } else {
         Note("l2", RouterOwner(id), fmt::format("{} is router {}", port.mac, router.name));
+        router_network_ = network.id;
         EnterRouter(router);
       }
       return true;
@@ -32,15 +33,57 @@ std::optional<DropReason> Walk::WhyNotRouted() const {
   return std::nullopt;
 }
 
+// A drop that a router tells the sender of.
+void Walk::DropAtRouter(std::string_view stage, const RouterView& router, DropReason reason,
+                        SlowPathCause cause, uint32_t mtu) {
+  Drop(stage, {}, reason);
+  AskSlowPath(router_network_, cause, router.id, mtu);
+}
+
 void Walk::EnterRouter(const RouterView& router) {
   if (hops_ == kMaxRouterHops) return Drop("router", {}, DropReason::kRouterLoop);
   if (!packet_.has_ip()) return Drop("router", {}, DropReason::kRouterNotIp);
-  if (ForRouterItself(router)) return;
-  if (const auto reason = WhyNotRouted()) return Drop("router", {}, *reason);
+  if (ForLinkLocal(router) || ForRouterItself(router)) return;
+  if (const auto reason = WhyNotRouted()) {
+    if (*reason != DropReason::kTtlExceeded) return Drop("router", {}, *reason);
+    return DropAtRouter("router", router, *reason, SlowPathCause::kTtlExceeded);
+  }
   ++hops_;
   packet_.set_ttl(static_cast<uint8_t>(packet_.ttl() - 1));
   Note("router", RouterOwner(router.id), fmt::format("in router {}, TTL now {}", router.name, packet_.ttl()));
   RouteOut(router);
+}
+
+bool Walk::IsEchoRequest() const {
+  const uint8_t request = packet_.is_v4() ? 8 : 128;
+  const uint8_t icmp = packet_.is_v4() ? kProtoIcmp : kProtoIcmpv6;
+  return packet_.has_icmp() && packet_.ip_proto() == icmp && packet_.icmp_type() == request &&
+         packet_.icmp_code() == 0 && !packet_.fragment();
+}
+
+void Walk::MakeEchoReply() {
+  const IpAddress dst = packet_.ip_dst();
+  packet_.set_ip_dst(packet_.ip_src());
+  packet_.set_ip_src(dst);
+  packet_.set_icmp_type(packet_.is_v4() ? 0 : 129);
+  packet_.set_ttl(64);
+}
+
+// An echo request to the interface's link-local address is answered on the link that it came from.
+bool Walk::ForLinkLocal(const RouterView& router) {
+  if (!entered_ || !IsEchoRequest()) return false;
+  const auto port = std::find_if(router.ports.begin(), router.ports.end(), [&](const RouterPort& candidate) {
+    return candidate.network == router_network_ && candidate.mac == packet_.eth_dst() &&
+           candidate.link_local == packet_.ip_dst();
+  });
+  if (port == router.ports.end()) return false;
+  Note("router", RouterOwner(router.id),
+       fmt::format("echo request to the interface's link-local address {}: answered", port->link_local));
+  MakeEchoReply();
+  packet_.set_eth_dst(packet_.eth_src());
+  packet_.set_eth_src(port->mac);
+  result_.deliveries.push_back({entered_, {}, {}, {}, packet_.frame()});
+  return true;
 }
 
 // Echo requests to the router's addresses are answered, anything else to them is dropped.
@@ -52,19 +95,12 @@ bool Walk::ForRouterItself(const RouterView& router) {
                        [&](const IpPrefix& address) { return address.address() == dst; });
   });
   if (!own) return false;
-  const uint8_t request = packet_.is_v4() ? 8 : 128;
-  const uint8_t icmp = packet_.is_v4() ? kProtoIcmp : kProtoIcmpv6;
-  const bool echo = packet_.has_icmp() && packet_.ip_proto() == icmp && packet_.icmp_type() == request &&
-                    packet_.icmp_code() == 0 && !packet_.fragment();
-  if (!echo) {
+  if (!IsEchoRequest()) {
     Drop("router", RouterOwner(router.id), DropReason::kRouterLocal);
     return true;
   }
   Note("router", RouterOwner(router.id), fmt::format("echo request to the router's address {}: answered", dst));
-  packet_.set_ip_dst(packet_.ip_src());
-  packet_.set_ip_src(dst);
-  packet_.set_icmp_type(packet_.is_v4() ? 0 : 129);
-  packet_.set_ttl(64);
+  MakeEchoReply();
   RouteOut(router);
   return true;
 }
@@ -75,24 +111,29 @@ void Walk::RouteOut(const RouterView& router) {
     if (!route.destination.Contains(packet_.ip_dst())) continue;
     if (best == nullptr || route.destination.length() > best->destination.length()) best = &route;
   }
-  if (best == nullptr) return Drop("route", {}, DropReason::kNoRoute);
-  // Of several equal next hops the first one forwards.
-  const NextHop& hop = best->next_hops.front();
+  if (best == nullptr) return DropAtRouter("route", router, DropReason::kNoRoute, SlowPathCause::kNoRoute);
+  const size_t choice = choices_.Pick(best->next_hops.size());
+  const NextHop& hop = best->next_hops[choice];
   const RouterPort& out_port = *FindRouterPort(router, hop.out_port);
   const NetworkView& network = view_.networks.at(out_port.network);
   if (!network.admin_state_up) return Drop("route", RouterOwner(router.id), DropReason::kAdminDown);
-  Note("route", RouterOwner(router.id),
-       fmt::format("{} {}into network {} (VNI {})", best->destination,
-                   hop.gateway ? fmt::format("via {} ", *hop.gateway) : "", network.name, network.vni));
+  std::string text =
+      fmt::format("{} {}into network {} (VNI {})", best->destination,
+                  hop.gateway ? fmt::format("via {} ", *hop.gateway) : "", network.name, network.vni);
+  if (best->next_hops.size() > 1)
+    text += fmt::format(", next hop {} of {}", choice + 1, best->next_hops.size());
+  Note("route", RouterOwner(router.id), std::move(text));
   packet_.set_eth_src(out_port.mac);
-  Resolve(out_port, hop.gateway.value_or(packet_.ip_dst()));
+  if (TooBigFor(network))
+    return DropAtRouter("neighbour", router, DropReason::kMtu, SlowPathCause::kTooBig, network.mtu);
+  Resolve(router, out_port, hop.gateway.value_or(packet_.ip_dst()));
 }
 
-void Walk::Resolve(const RouterPort& out_port, const IpAddress& next_hop) {
-  const auto holder = FindHolder(out_port.network, next_hop);
+void Walk::Resolve(const RouterView& router, const RouterPort& out_port, const IpAddress& next_hop) {
+  const auto holder = FindHolder(view_, out_port.network, next_hop);
   // An IPv6 link-local address is no next hop: it means nothing without its link.
   if (!holder || (next_hop.is_v6() && next_hop.IsLinkLocal()))
-    return Drop("neighbour", {}, DropReason::kNoNeighbour);
+    return DropAtRouter("neighbour", router, DropReason::kNoNeighbour, SlowPathCause::kNoNeighbour);
   Note("neighbour", holder->owner, fmt::format("{} is at {}", next_hop, holder->mac));
   packet_.set_eth_dst(holder->mac);
   entered_.reset();

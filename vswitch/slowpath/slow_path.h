@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "vswitch/base/drop_reason.h"
 #include "vswitch/base/ids.h"
 #include "vswitch/base/ip_address.h"
 #include "vswitch/base/mac_address.h"
@@ -20,9 +21,10 @@ enum class SlowPathCause : uint8_t {
   kNeighbour = 1,     // ARP or ND asks for an address that this host answers for.
   kAnnouncement = 2,  // A GARP or an unsolicited neighbour advertisement, which was forwarded as well.
   kTtlExceeded = 3,   // At `router`.
-  kTooBig = 4,        // For the network behind `router`, whose MTU is `mtu`.
+  kTooBig = 4,        // For the network behind `router`, whose MTU is `mtu`; without `router`, for its own.
   kNoRoute = 5,       // At `router`.
   kNoNeighbour = 6,   // `router` has a route; nobody has the next hop's address.
+  kFence = 7,         // Goes back as it came: what the port sent before it has been handled (for tests).
 };
 
 struct SlowPathPacket {
@@ -31,8 +33,8 @@ struct SlowPathPacket {
   std::optional<IpAddress> outer_source;  // ... the tunnel that it came through.
   NetworkId network;  // In which the frame is; for a router's causes, that it entered it from.
   std::optional<RouterId> router;
-  uint32_t mtu = 0;  // Bytes of IP packet. kTooBig only.
-  std::vector<uint8_t> frame;
+  uint32_t mtu = 0;            // Bytes of IP packet. kTooBig only.
+  std::vector<uint8_t> frame;  // As it was when the datapath gave up: routers passed have decremented its TTL.
 };
 
 // A frame for one of three places.
@@ -60,7 +62,8 @@ struct Announcement {
 struct SlowPathOutcome {
   std::vector<Injection> injections;
   std::optional<Announcement> announcement;
-  std::string text;  // What was done or why nothing, for people.
+  std::optional<DropReason> drop;  // Of `packet`, where the datapath's own tables do not count it.
+  std::string text;                // What was done or why nothing, for people.
 };
 
 SlowPathOutcome HandleSlowPath(const HostView& view, const SlowPathPacket& packet);

@@ -82,6 +82,38 @@ bool kovs_of_dump(struct kovs_of* of, int deadline_ms, kovs_flow_cb* callback, v
 // Calls back with the flow as a dump would show it (packets and bytes 0).
 bool kovs_canonical(const struct kovs_flow* flow, kovs_flow_cb* callback, void* aux, char** error);
 
+// ---- Packets to and from the agent, over an OpenFlow connection of their own ---------------------------
+
+struct kovs_packets;
+
+struct kovs_packet_in {
+  const void* frame;
+  size_t size;
+  const void* userdata;  // Of the controller action.
+  size_t userdata_size;
+  uint32_t in_port;
+  uint64_t metadata;
+  uint32_t registers[8];  // reg0 to reg7.
+  uint64_t tunnel_id;
+  uint32_t tunnel_source_v4;  // Host order. 0: none.
+  uint8_t tunnel_source_v6[16];
+};
+
+typedef void kovs_packet_cb(void* aux, const struct kovs_packet_in* packet);
+
+// Connects to a bridge's management socket and asks for packets. NULL on failure.
+struct kovs_packets* kovs_packets_open(const char* socket_path, int deadline_ms, char** error);
+void kovs_packets_close(struct kovs_packets* packets);  // NULL is allowed.
+
+// Calls back for every packet that is there, and sends what waits. False once the connection is gone.
+bool kovs_packets_run(struct kovs_packets* packets, kovs_packet_cb* callback, void* aux);
+void kovs_packets_wait(struct kovs_packets* packets);  // Wake the poll loop when there is something to do.
+
+// Has the switch perform `actions` (ovs-actions(7)) on a frame, whose in_port is CONTROLLER; sent by the next
+// kovs_packets_run(). Not acknowledged.
+bool kovs_packets_send(struct kovs_packets* packets, const void* frame, size_t size, const char* actions,
+                       char** error);
+
 // ---- OVSDB ------------------------------------------------------------------------------------------
 
 struct kovs_db;

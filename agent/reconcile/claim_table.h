@@ -1,0 +1,55 @@
+// ClaimTable: the announcements that this host has heard and the controller does not know of yet. Failover does
+// not wait for the controller: what is heard goes before what is stored, until the controller says more.
+//
+// Of hosts that hear two claimers in different orders, each may prefer another one for a moment; the
+// controller's word ends that, for it is taken whenever it changes. Threads: one owner, the reconcile thread.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <vector>
+
+#include "agent/state/network_state.h"
+#include "vswitch/host_view.h"
+#include "vswitch/slowpath/slow_path.h"
+
+namespace kasane {
+
+class ClaimTable {
+ public:
+  // A port with port security off could claim addresses without end.
+  static constexpr size_t kMaxClaimsPerPort = 256;
+
+  // `heard` on this host, whose view is `view`. False if it changes nothing: it is known, the port may not make
+  // it or makes too many, or it only says what the port's fixed addresses say.
+  bool Hear(const Announcement& heard, const HostView& view);
+
+  // The controller's state is `after` now, `before` it was another (or null): forgets what that settles.
+  // True if a claim that was heard is forgotten.
+  bool Follow(const NetworkState* before, const NetworkState& after);
+
+  // `state` with what was heard in place of what is stored.
+  std::shared_ptr<const NetworkState> Over(std::shared_ptr<const NetworkState> state) const;
+
+  // Claims of this host's own ports that the controller was not told yet, once each.
+  std::vector<model::AddressClaim> TakeUnreported();
+  // A new stream to the controller: it must be told again what it does not say itself.
+  void ReportAgain();
+
+ private:
+  struct Entry {
+    model::AddressClaim claim;
+    bool local = false;  // By a port of this host, which thus is the one that reports it.
+    bool reported = false;
+  };
+
+  std::optional<AddressClaim> Known(const AddressClaimId& id, const ClaimKey& key, const HostView& view) const;
+  uint64_t NextSequence(const ClaimKey& key, const MacAddress& mac, const HostView& view) const;
+  bool TooMany(const PortId& port, const ClaimKey& key) const;
+
+  std::map<AddressClaimId, Entry> heard_;
+};
+
+}  // namespace kasane
