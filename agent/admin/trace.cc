@@ -1,6 +1,7 @@
 // The reply that follows a packet through this host.
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "agent/admin/lookup.h"
 #include "agent/admin/replies.h"
@@ -56,8 +57,8 @@ v1::TraceVerdict VerdictOf(const HostView& view, const sim::Delivery& delivery) 
   return verdict;
 }
 
-absl::StatusOr<sim::Result> FromPort(const AgentSnapshot& snapshot, const std::string& text,
-                                     const sim::Frame& frame) {
+absl::StatusOr<std::vector<sim::Result>> FromPort(const AgentSnapshot& snapshot, const std::string& text,
+                                                  const sim::Frame& frame) {
   const HostView& view = *snapshot.view;
   ASSIGN_OR_RETURN(const Candidate port, LookUp(text, LocalPortCandidates(view), "local port"));
   const PortId from(port.owner.id);
@@ -67,20 +68,40 @@ absl::StatusOr<sim::Result> FromPort(const AgentSnapshot& snapshot, const std::s
                  "external_ids:iface-id={}; ovs-vsctl set interface NAME external_ids:iface-id={}",
                  from, from, from);
   }
-  return sim::FromPort(WithoutUnplugged(view, *snapshot.facts), from, frame);
+  return sim::EveryFromPort(WithoutUnplugged(view, *snapshot.facts), from, frame);
 }
 
-absl::StatusOr<sim::Result> FromTunnel(const AgentSnapshot& snapshot, const v1::TraceRequest& request,
-                                       const sim::Frame& frame) {
+absl::StatusOr<std::vector<sim::Result>> FromTunnel(const AgentSnapshot& snapshot,
+                                                    const v1::TraceRequest& request, const sim::Frame& frame) {
   const absl::StatusOr<IpAddress> source = IpAddress::Parse(request.outer_source());
   if (!source.ok()) return Annotate(source.status(), "outer_source");
-  return sim::FromTunnel(WithoutUnplugged(*snapshot.view, *snapshot.facts), *source, request.vni(), frame);
+  return std::vector<sim::Result>{
+      sim::FromTunnel(WithoutUnplugged(*snapshot.view, *snapshot.facts), *source, request.vni(), frame)};
+}
+
+void AddDrop(const HostView& view, DropReason reason, uint32_t way, v1::TraceReply& reply) {
+  v1::TraceVerdict& verdict = *reply.add_verdicts();
+  verdict.set_host(view.host.str());
+  verdict.set_drop_reason(std::string(Label(reason)));
+  verdict.set_way(way);
+}
+
+void AddResult(const HostView& view, const sim::Result& result, uint32_t way, v1::TraceReply& reply) {
+  for (const sim::Step& step : result.steps) {
+    *reply.add_steps() = StepOf(view, step);
+    reply.mutable_steps()->rbegin()->set_way(way);
+  }
+  for (const sim::Delivery& delivery : result.deliveries) {
+    *reply.add_verdicts() = VerdictOf(view, delivery);
+    reply.mutable_verdicts()->rbegin()->set_way(way);
+  }
+  if (result.drop) AddDrop(view, *result.drop, way, reply);
+  for (const DropReason reason : result.answer_drops) AddDrop(view, reason, way, reply);
 }
 
 }  // namespace
 
 absl::StatusOr<v1::TraceReply> TracedReply(const AgentSnapshot& snapshot, const v1::TraceRequest& request) {
-  const HostView& view = *snapshot.view;
   if (request.port().empty() == request.outer_source().empty()) {
     return Invalid("port and outer_source: exactly one of them says where the packet comes from");
   }
@@ -89,16 +110,14 @@ absl::StatusOr<v1::TraceReply> TracedReply(const AgentSnapshot& snapshot, const 
                    kMaxFrame);
   }
   const sim::Frame frame(request.frame().begin(), request.frame().end());
-  ASSIGN_OR_RETURN(const sim::Result result, request.port().empty()
-                                                 ? FromTunnel(snapshot, request, frame)
-                                                 : FromPort(snapshot, request.port(), frame));
+  ASSIGN_OR_RETURN(const std::vector<sim::Result> results, request.port().empty()
+                                                               ? FromTunnel(snapshot, request, frame)
+                                                               : FromPort(snapshot, request.port(), frame));
   v1::TraceReply reply;
-  for (const sim::Step& step : result.steps) *reply.add_steps() = StepOf(view, step);
-  for (const sim::Delivery& delivery : result.deliveries) *reply.add_verdicts() = VerdictOf(view, delivery);
-  if (result.drop) {
-    v1::TraceVerdict& verdict = *reply.add_verdicts();
-    verdict.set_host(view.host.str());
-    verdict.set_drop_reason(std::string(Label(*result.drop)));
+  uint32_t way = 0;
+  for (const sim::Result& result : results) {
+    if (results.size() > 1) ++way;
+    AddResult(*snapshot.view, result, way, reply);
   }
   return reply;
 }

@@ -58,18 +58,21 @@ std::string_view ReasonText(const std::string& label) {
   return "";
 }
 
+// "way 2: ", where there are several.
+std::string WayText(uint32_t way) { return way == 0 ? "" : fmt::format("way {}: ", way); }
+
 std::string VerdictLine(const v1::TraceVerdict& verdict) {
   if (!verdict.drop_reason().empty()) {
     const std::string_view text = ReasonText(verdict.drop_reason());
-    return fmt::format("=> dropped on host {}: {}{}", verdict.host(), verdict.drop_reason(),
+    return fmt::format("dropped on host {}: {}{}", verdict.host(), verdict.drop_reason(),
                        text.empty() ? "" : fmt::format(" ({})", text));
   }
   if (!verdict.remote_host().empty()) {
-    return fmt::format("=> through the tunnel to host {} at {}, VNI {}; not followed further",
+    return fmt::format("through the tunnel to host {} at {}, VNI {}; not followed further",
                        verdict.remote_host(), verdict.remote_address(), verdict.vni());
   }
-  if (!verdict.delivered()) return "=> delivered to nobody";
-  return fmt::format("=> delivered to port {} on host {}",
+  if (!verdict.delivered()) return "delivered to nobody";
+  return fmt::format("delivered to port {} on host {}",
                      verdict.port_name().empty()
                          ? verdict.port_id()
                          : fmt::format("{} ({})", verdict.port_name(), verdict.port_id()),
@@ -218,15 +221,16 @@ std::string DifferencesTable(const v1::CompareFlowsReply& reply) {
 std::string TraceText(const v1::TraceReply& reply) {
   std::string out;
   int number = 0;
-  std::string host;
+  std::string place;
   for (const v1::TraceStep& step : reply.steps()) {
-    if (step.host() != host) out += fmt::format("on host {}:\n", step.host());
-    host = step.host();
+    const std::string here = fmt::format("{}on host {}:\n", WayText(step.way()), step.host());
+    if (here != place) out += here;
+    place = here;
     const std::string owner = OwnerText(step.owner_kind(), NameOr(step.owner_name(), step.owner_id()));
     out += fmt::format("{:>2}. {:<12} {:<24} {}\n", ++number, step.stage(), owner, step.text());
   }
   for (const v1::TraceVerdict& verdict : reply.verdicts()) {
-    out += VerdictLine(verdict) + "\n";
+    out += fmt::format("=> {}{}\n", WayText(verdict.way()), VerdictLine(verdict));
     if (!verdict.packet().empty()) out += fmt::format("   {}\n", verdict.packet());
   }
   if (reply.verdicts().empty()) out += "=> delivered to nobody\n";

@@ -22,7 +22,7 @@ constexpr char kFlooded[] = R"(
   steps { host: "hv1" text: "flooded" }
   verdicts { delivered: true host: "hv1" port_id: "p1" }
   verdicts { delivered: true host: "hv1" remote_host: "hv2" remote_address: "192.0.2.2" local_address: "192.0.2.1"
-             vni: 7 frame: "to 2" }
+             vni: 7 frame: "to 2" way: 3 }
   verdicts { delivered: true host: "hv1" remote_host: "hv3" remote_address: "192.0.2.3" local_address: "192.0.2.1"
              vni: 7 frame: "to 3" })";
 
@@ -40,6 +40,8 @@ TEST(FollowTunnelsTest, WhatComesOfItAtTheEndTakesTheTunnelsPlace) {
   ASSERT_EQ(reply.verdicts_size(), 3);
   EXPECT_EQ(reply.verdicts(0).port_id(), "p1");
   EXPECT_EQ(reply.verdicts(1).port_id(), "p2");
+  EXPECT_EQ(reply.verdicts(1).way(), 3U);
+  EXPECT_EQ(reply.steps(1).way(), 3U);
   EXPECT_EQ(reply.verdicts(2).drop_reason(), "not_local");
   EXPECT_TRUE(reply.notes().empty());
 }
