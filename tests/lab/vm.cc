@@ -33,7 +33,7 @@ absl::Status ConfigureVm(const Layout& layout, const Vm& vm, const Programs& pro
 
 // Its descriptor is its own: it closes it.
 void StartResponderThread(const Layout& layout, const Vm& vm, int ready_fd) {
-  std::thread([netns = layout.Namespace(vm.node), name = vm.node, fd = dup(ready_fd)] {
+  std::thread([netns = layout.Namespace(vm.node), name = vm.node, fd = fcntl(ready_fd, F_DUPFD_CLOEXEC, 0)] {
     if (EnterNetns(netns).ok()) {
       RunResponder(name, fd).IgnoreError();
     } else {
