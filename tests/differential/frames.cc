@@ -144,7 +144,7 @@ std::vector<Bytes> Fragments(const Bytes& frame, size_t bytes_each) {
       Put16(out, 16, static_cast<uint16_t>(20 + end - at));
       Put16(out, 20, static_cast<uint16_t>((more ? 0x2000 : 0) | offset / 8));
       Put16(out, 24, 0);
-      Put16(out, 24, static_cast<uint16_t>(~Sum(std::span(out).subspan(kEthernet))));
+      Put16(out, 24, static_cast<uint16_t>(~OnesComplementSum(std::span(out).subspan(kEthernet))));
     } else {
       Put16(out, 18, static_cast<uint16_t>(8 + end - at));
       out[20] = 44;
