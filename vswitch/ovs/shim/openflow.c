@@ -15,6 +15,7 @@
 #include "openvswitch/ofp-flow.h"
 #include "openvswitch/ofp-msgs.h"
 #include "openvswitch/ofp-port.h"
+#include "openvswitch/ofp-switch.h"
 #include "openvswitch/ofp-util.h"
 #include "openvswitch/ofpbuf.h"
 #include "openvswitch/poll-loop.h"
@@ -42,6 +43,17 @@ static bool fail(char** error, const char* what, int code) {
   return false;
 }
 
+// The transport header of a first fragment is matched like any other: by default the switch hides it, and a VM could
+// pass for a router or a DHCP server in fragments. A setting of the bridge, lost when the switch restarts.
+static int match_first_fragments(struct vconn* vconn) {
+  struct ofputil_switch_config config = {.frag = OFPUTIL_FRAG_NX_MATCH};
+  struct ofpbuf* message = ofputil_encode_set_config(&config, kVersion);
+  ofpmsg_update_length(message);
+  int code = vconn_send_block(vconn, message);
+  if (code) ofpbuf_delete(message);
+  return code;
+}
+
 struct kovs_of* kovs_of_open(const char* socket_path, int deadline_ms, char** error) {
   kovs_init();
   char* name = xasprintf("unix:%s", socket_path);
@@ -52,6 +64,7 @@ struct kovs_of* kovs_of_open(const char* socket_path, int deadline_ms, char** er
     *error = xasprintf("the switch does not speak OpenFlow 1.5 at %s", socket_path);
     return NULL;
   }
+  if (!code && (code = match_first_fragments(vconn))) vconn_close(vconn);
   if (code) {
     fail(error, socket_path, code);
     return NULL;

@@ -61,7 +61,7 @@ struct kovs_packets* kovs_packets_open(const char* socket_path, int deadline_ms,
   packets->vconn = vconn;
   ovs_list_init(&packets->queue);
   // Without this a management connection gets no packets; the format is the one that carries userdata.
-  struct ofputil_switch_config config = {.frag = OFPUTIL_FRAG_NORMAL, .miss_send_len = UINT16_MAX};
+  struct ofputil_switch_config config = {.frag = OFPUTIL_FRAG_NX_MATCH, .miss_send_len = UINT16_MAX};
   enqueue(packets, ofputil_encode_set_config(&config, kVersion));
   enqueue(packets, ofputil_encode_set_packet_in_format(kVersion, OFPUTIL_PACKET_IN_NXT2));
   flush(packets);
