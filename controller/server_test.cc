@@ -276,7 +276,7 @@ TEST_F(ServerTest, AppliesTheRecordedTopologies) {
     EXPECT_EQ(reply.changes_size(), Recorded(name).items_size());
     EXPECT_NE(reply.not_enforced_size(), 0);
   }
-  EXPECT_THAT(Status().counts(), SizeIs(7));
+  EXPECT_THAT(Status().counts(), SizeIs(8));
   EXPECT_EQ(List({v1::PORT}).resources_size(), 18 + 34);
 }
 
