@@ -145,7 +145,8 @@ TEST(Compile, OnTheKernelsDatapathTheAgentAnswersSolicitations) {
     Bindings bindings;
     bindings.nd_in_tables = nd_in_tables;
     int found = 0;
-    for (const auto& [key, value] : Compile(view, bindings).flows()) {
+    const FlowTable table = Compile(view, bindings);
+    for (const auto& [key, value] : table.flows()) {
       const bool about = key.match.find("nd_target=2001:db8::1") != std::string::npos;
       found += about && value.actions.find(text) != std::string::npos ? 1 : 0;
     }
