@@ -24,9 +24,14 @@ endif()
 
 # Part of the build, not of configuring, so that all that does not need it is compiled meanwhile. The recipe and the
 # version are in the path: another one is another file.
-set(OVS_LIBRARIES ${OVS_PREFIX}/lib/.libs/libopenvswitch.a ${OVS_PREFIX}/lib/.libs/libopenvswitchavx512.a)
+# The outputs are links in the build tree, so that cleaning it does not take the library from the others.
+set(OVS_LIBRARIES ${CMAKE_BINARY_DIR}/libopenvswitch.a ${CMAKE_BINARY_DIR}/libopenvswitchavx512.a)
 add_custom_command(OUTPUT ${OVS_LIBRARIES}
   COMMAND ${CMAKE_SOURCE_DIR}/deploy/build-libopenvswitch.sh
+  COMMAND ${CMAKE_COMMAND} -E create_symlink ${OVS_PREFIX}/lib/.libs/libopenvswitch.a
+    ${CMAKE_BINARY_DIR}/libopenvswitch.a
+  COMMAND ${CMAKE_COMMAND} -E create_symlink ${OVS_PREFIX}/lib/.libs/libopenvswitchavx512.a
+    ${CMAKE_BINARY_DIR}/libopenvswitchavx512.a
   COMMENT "Building libopenvswitch (once for all build trees)" VERBATIM)
 add_custom_target(libopenvswitch DEPENDS ${OVS_LIBRARIES})
 

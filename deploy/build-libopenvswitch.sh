@@ -31,7 +31,7 @@ mkdir -p "$cache"
 
 exec 9>"$cache/libopenvswitch.lock"
 flock 9
-if [ ! -d "$target" ]; then
+if [ ! -r "$target/lib/.libs/libopenvswitch.a" ] || [ ! -r "$target/lib/.libs/libopenvswitchavx512.a" ]; then
   echo "building libopenvswitch $version (once, about a minute)..." >&2
   work=$(mktemp -d "$cache/build.XXXXXX")
   trap 'rm -rf "$work"' EXIT
@@ -57,6 +57,7 @@ EOF_MAKE
     tail -n 20 "$log" >&2
     exit 1
   fi
+  rm -rf "$target" # Half of one: somebody cleaned up.
   mv -T "$work" "$target" # Atomic: a reader sees all of it or nothing.
   trap - EXIT
 fi

@@ -46,6 +46,8 @@ void CompilePipeline(const Bindings& bindings, FlowTable& out) {
   // Duplicate address detection for what nobody has.
   Add(out, Table::kNd, 120, "icmp6,icmp_type=135,icmp_code=0,ipv6_src=::", Goto(Table::kL2), kPipelineOwner);
   Add(out, Table::kNd, 0, "", Goto(Table::kL2), kPipelineOwner);
+  Add(out, Table::kNdSize, 110, fmt::format("icmp6,icmp_type=135,icmp_code=0,{}=0x2/0x2", reg::kTooBig),
+      ToAgent(SlowPathCause::kNeighbour), kPipelineOwner);
   AddDrop(out, Table::kL2, 0, "", kPipelineOwner, DropReason::kUnknownMac);
   AddDrop(out, Table::kTunnel, 0, "", kPipelineOwner, DropReason::kUnknownVni);
   AddDrop(out, Table::kTunnelL2, 0, "", kPipelineOwner, DropReason::kNotLocal);
@@ -124,13 +126,20 @@ uint32_t AdvertisementFlags(const AnsweredAddress& a) {
   return (a.router ? kRouterFlag : 0) | kSolicited | (a.anycast ? 0 : kOverride);
 }
 
-// The solicitation is turned into the advertisement in place, in two tables: the fields of an
+// Bytes of a frame with a solicitation and one link-layer option, no extension header, nothing behind it.
+constexpr int kNdRewritable = 14 + 40 + 24 + 8;
+
+// The solicitation is turned into the advertisement in place, in three tables: a frame with other options or
+// headers would be mangled, since OVS takes the first option for the link-layer address; and the fields of an
 // advertisement can be set only where the flow matches on one.
 void CompileNdRewrite(const AnsweredAddress& a, const std::string& solicit, const std::string& target,
                       const Owner& owner, FlowTable& out) {
   Add(out, Table::kNd, 100, solicit,
-      fmt::format("set_field:{:#x}->nd_reserved,set_field:2->nd_options_type,set_field:136->icmpv6_type,{}",
-                  AdvertisementFlags(a), Goto(Table::kNdReply)),
+      fmt::format("check_pkt_larger({})->NXM_NX_REG6[1],{}", kNdRewritable, Goto(Table::kNdSize)), owner);
+  Add(out, Table::kNdSize, 100, solicit,
+      fmt::format("set_field:{:#x}->nd_reserved,set_field:2->nd_options_type,set_field:136->icmpv6_type,"
+                  "resubmit(,{})",
+                  AdvertisementFlags(a), static_cast<int>(Table::kNdReply)),
       owner);
   Add(out, Table::kNdReply, 100, fmt::format("icmp6,icmp_type=136,icmp_code=0,{}", target),
       fmt::format(

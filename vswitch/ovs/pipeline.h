@@ -46,17 +46,18 @@ enum class Table : uint8_t {
   kUnknown = 19,        // Unicast to a MAC that is nobody's: where it was learned, or to every unsecured port.
   kTunnelUnknown = 20,  // The same for what came through a tunnel: local ports only.
   kLearned = 21,        // (network, MAC) to a place, filled by the switch itself: not part of any plan.
+  kNdSize = 22,  // Between kNd and kNdReply: can the solicitation be rewritten, or does the agent answer?
 };
 
-inline constexpr int kTableCount = 22;
+inline constexpr int kTableCount = 23;
 
 constexpr std::string_view Label(Table table) {
   constexpr std::array<std::string_view, kTableCount> kLabels = {
-      "input",     "hygiene", "mtu",    "mtu_verdict", "port_security",  "nd_security", "arp",   "nd",
-      "nd_reply",  "l2",      "tunnel", "tunnel_l2",   "flood_local",    "router",      "route", "path",
-      "neighbour", "deliver", "flood",  "unknown",     "tunnel_unknown", "learned"};
+      "input",     "hygiene", "mtu",    "mtu_verdict", "port_security",  "nd_security", "arp",    "nd",
+      "nd_reply",  "l2",      "tunnel", "tunnel_l2",   "flood_local",    "router",      "route",  "path",
+      "neighbour", "deliver", "flood",  "unknown",     "tunnel_unknown", "learned",     "nd_size"};
   static_assert(kLabels[static_cast<size_t>(Table::kDeliver)] == "deliver");
-  static_assert(kLabels[static_cast<size_t>(Table::kLearned)] == "learned");
+  static_assert(kLabels[static_cast<size_t>(Table::kNdSize)] == "nd_size");
   return kLabels[static_cast<size_t>(table)];
 }
 
@@ -71,8 +72,9 @@ inline constexpr std::string_view kHops = "reg2";      // Routers entered so far
 inline constexpr std::string_view kNextHop4 = "reg3";  // IPv4 next hop.
 inline constexpr std::string_view kEntry = "reg4";     // VNI from which the packet entered its router.
 inline constexpr std::string_view kInPort = "reg5";  // VM's port that it came from; in_port is lost on routing.
-inline constexpr std::string_view kTooBig = "reg6";  // Bit 0: larger than the MTU that was last tested.
-inline constexpr std::string_view kPath = "reg7";    // Route of several next hops (high 16), next hop (low 16).
+inline constexpr std::string_view kTooBig =
+    "reg6";  // Bit 0: larger than the MTU last tested. Bit 1: than kNdRewritable.
+inline constexpr std::string_view kPath = "reg7";  // Route of several next hops (high 16), next hop (low 16).
 inline constexpr std::string_view kNextHop6 = "xxreg2";     // IPv6 next hop (reg8 to reg11).
 inline constexpr std::string_view kLearnedPlace = "reg12";  // A switch port, or a host's key (top bit set).
 inline constexpr std::string_view kLearnedPlaceField = "NXM_NX_REG12[]";
