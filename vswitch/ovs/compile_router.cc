@@ -128,13 +128,21 @@ void CompileRoute(const HostView& view, const RouterView& router, uint32_t key, 
     CompilePath(view, router, route, route.next_hops.front(), {Table::kRoute, priority, match}, owner, out);
     return;
   }
-  // The fields are addresses, protocol and, unless it is a fragment, ports. Routers in a row must not all
-  // choose alike: each has a basis of its own.
   const uint32_t number = several++ << 16;
-  Add(out, Table::kRoute, priority, match,
-      fmt::format("set_field:{:#x}->{},multipath(symmetric_l3l4+udp,{},hrw,{},0,NXM_NX_REG7[0..15]),{}", number,
-                  reg::kPath, key & 0xffff, route.next_hops.size(), Goto(Table::kPath)),
-      owner);
+  const auto choose = [&](std::string_view fragments, std::string_view fields) {
+    // Routers in a row must not all choose alike: each has a basis of its own.
+    Add(out, Table::kRoute, priority, fmt::format("{}{}", match, fragments),
+        fmt::format("set_field:{:#x}->{},multipath({},{},hrw,{},0,NXM_NX_REG7[0..15]),{}", number, reg::kPath,
+                    fields, key & 0xffff, route.next_hops.size(), Goto(Table::kPath)),
+        owner);
+  };
+  if (v4) {
+    choose("", "symmetric_l3l4+udp");  // Without the ports for fragments.
+  } else {
+    // Of later fragments of IPv6 the switch does not know the protocol.
+    choose(",nw_frag=no", "symmetric_l3l4+udp");
+    choose(",nw_frag=yes", "symmetric_l3");
+  }
   for (uint32_t n = 0; n < route.next_hops.size(); ++n) {
     CompilePath(
         view, router, route, route.next_hops[n],

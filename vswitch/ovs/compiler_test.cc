@@ -157,6 +157,36 @@ TEST(Compile, OnTheKernelsDatapathTheAgentAnswersSolicitations) {
   EXPECT_EQ(count(false, ToAgent(SlowPathCause::kNeighbour)), 1);
 }
 
+// The switch knows no protocol of later IPv6 fragments: all fragments of a datagram must choose by addresses
+// alone.
+TEST(Compile, FragmentsOfADatagramChooseTheSameNextHop) {
+  HostView view;
+  const NetworkId n("n");
+  view.networks.emplace(n, NetworkView{n, "n", *Vni::From(7), 1450, true, {}});
+  RouterView router{RouterId("r"), "r", true, {}, {}};
+  const MacAddress mac = *MacAddress::Parse("fa:16:3e:00:00:fe");
+  router.ports.push_back({PortId("i"), n, mac, {}, IpAddress::LinkLocal(mac)});
+  const auto via = [](const char* gateway) { return NextHop{PortId("i"), *IpAddress::Parse(gateway)}; };
+  router.routes.push_back(
+      {*IpPrefix::Parse("192.0.2.0/24"), RouteOrigin::kExtra, {via("10.0.0.1"), via("10.0.0.2")}});
+  router.routes.push_back(
+      {*IpPrefix::Parse("2001:db8:9::/48"), RouteOrigin::kExtra, {via("2001:db8::1"), via("2001:db8::2")}});
+  view.routers.emplace(router.id, router);
+  const FlowTable table = Compile(view, {});
+  int by_ports = 0;
+  int by_addresses = 0;
+  for (const auto& [key, value] : table.flows()) {
+    if (value.actions.find("multipath(") == std::string::npos) continue;
+    const bool fragments_of_v6 =
+        key.match.find("ipv6") != std::string::npos && key.match.find("nw_frag=no") == std::string::npos;
+    const bool addresses = value.actions.find("multipath(symmetric_l3,") != std::string::npos;
+    EXPECT_EQ(addresses, fragments_of_v6) << key.match;
+    ++(addresses ? by_addresses : by_ports);
+  }
+  EXPECT_EQ(by_ports, 2);
+  EXPECT_EQ(by_addresses, 1);
+}
+
 TEST(RouterKeys, AreUniqueWithinAHostAndDependOnTheSetAlone) {
   std::map<RouterId, RouterView> routers;
   for (int i = 0; i < 3000; ++i) routers.emplace(RouterId(std::to_string(i)), RouterView());

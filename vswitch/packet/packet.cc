@@ -76,7 +76,8 @@ void Packet::ParseIpv6() {
     if (at + 8 > end) return;
     const bool is_fragment = proto_ == 44;
     if (is_fragment) {
-      fragment_ = true;
+      // With all zeros it is the whole packet, and treated as such (RFC 6946).
+      fragment_ = fragment_ || U16(at + 2) != 0;
       later_fragment_ = later_fragment_ || (U16(at + 2) & 0xfff8) != 0;
     }
     const size_t length = is_fragment ? 8 : (static_cast<size_t>(frame_[at + 1]) + 1) * 8;

@@ -146,6 +146,16 @@ TEST(SimRouter, AnswersEchoToItsLinkLocalOnTheLink) {
       << "the address of another link";
 }
 
+TEST(SimRouter, AFragmentThatIsTheWholePacketIsNoFragment) {
+  const std::vector<Frame> whole =
+      frames::Fragments(frames::Echo({kGateway, kVm}, Between("2001:db8::1", "2001:db8::fe"), 1, 8), 64);
+  ASSERT_EQ(whole.size(), 1U);
+  const Result result = Send(whole[0]);
+  EXPECT_EQ(result.drop, std::nullopt);
+  ASSERT_EQ(result.deliveries.size(), 1U);
+  EXPECT_EQ(result.deliveries[0].port, PortId("vm"));
+}
+
 TEST(SimRouter, ForwardsFragmentsAndTellsOfTheFirstOneOnly) {
   for (const auto& [src, dst] :
        {std::pair{"10.0.0.1", "10.0.1.1"}, std::pair{"2001:db8::1", "2001:db8:1::1"}}) {
