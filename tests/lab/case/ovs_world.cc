@@ -210,11 +210,17 @@ absl::StatusOr<FrameBytes> OvsWorld::TunnelPacket(const Injection& injection) co
   const auto& hosts = resources_.plan().hosts;
   const auto host = std::find_if(hosts.begin(), hosts.end(),
                                  [&](const Hypervisor& one) { return one.node == injection.host; });
-  std::string inner = "hex:";
+  // A known VTEP's packet has its MAC: Open vSwitch learns a tunnel's next hop from what comes through it.
+  const auto sender = std::find_if(hosts.begin(), hosts.end(), [&](const Hypervisor& one) {
+    return one.vtep.address() == injection.outer_source;
+  });
+  const MacAddress mac =
+      sender == hosts.end() ? MacAddress({0x02, 0x6b, 0x6c, 0xff, 0xff, 0xff}) : sender->vtep_mac;
+  std::string inner = "payload=";
   for (const uint8_t byte : injection.frame) inner += fmt::format("{:02x}", byte);
-  return FrameFromText(
-      fmt::format("vxlan(vni={}, eth_src=02:6b:6c:ff:ff:ff, eth_dst={}, src={}, dst={}, sport=50000, {})",
-                  injection.vni, host->vtep_mac, injection.outer_source, host->vtep.address(), inner));
+  return FrameFromText(fmt::format("vxlan(vni={}, eth_src={}, eth_dst={}, src={}, dst={}, sport=50000, {})",
+                                   injection.vni, mac, host->vtep_mac, injection.outer_source,
+                                   host->vtep.address(), inner));
 }
 
 absl::Status OvsWorld::Inject(const Injection& injection) {
