@@ -5,6 +5,7 @@
 #include <chrono>
 #include <future>
 #include <thread>
+#include <utility>
 
 #include "agent/view/scope.h"
 #include "tests/lab/case/ovs_world.h"
@@ -81,7 +82,10 @@ bool OvsWorld::ClaimIsKnown(const ControllerProgress& controller) const {
 absl::StatusOr<std::string> OvsWorld::NotApplied() {
   std::optional<ControllerProgress> controller;
   if (!controller_down_) {
-    ASSIGN_OR_RETURN(controller, controller_->Progress(kControllerDeadline));
+    auto progress = controller_->Progress(kControllerDeadline);
+    // The connection of before its restart.
+    if (progress.status().code() == absl::StatusCode::kUnavailable) return Message(progress.status());
+    ASSIGN_OR_RETURN(controller, std::move(progress));
   }
   if (controller && awaited_claim_ && !ClaimIsKnown(*controller)) {
     return fmt::format("the controller does not know that {} speaks for {}", awaited_claim_->port,

@@ -33,6 +33,7 @@ constexpr std::chrono::seconds kControllerDeadline{20};
 constexpr std::chrono::seconds kAnswerPatience{5};
 constexpr std::chrono::seconds kFramePatience{3};
 constexpr int kMaxRounds = 50;
+constexpr size_t kEthernetBytes = 14;
 constexpr int kEndPatienceMs = 5000;
 
 int MillisecondsUntil(Clock::time_point end) {
@@ -210,17 +211,29 @@ absl::StatusOr<FrameBytes> OvsWorld::TunnelPacket(const Injection& injection) co
   const auto& hosts = resources_.plan().hosts;
   const auto host = std::find_if(hosts.begin(), hosts.end(),
                                  [&](const Hypervisor& one) { return one.node == injection.host; });
-  std::string inner = "hex:";
+  std::string inner;
   for (const uint8_t byte : injection.frame) inner += fmt::format("{:02x}", byte);
-  return FrameFromText(
-      fmt::format("vxlan(vni={}, eth_src=02:6b:6c:ff:ff:ff, eth_dst={}, src={}, dst={}, sport=50000, {})",
-                  injection.vni, host->vtep_mac, injection.outer_source, host->vtep.address(), inner));
+  return FrameFromText(fmt::format(
+      "vxlan(vni={}, eth_src=02:6b:6c:ff:ff:ff, eth_dst={}, src={}, dst={}, sport=50000, payload={})",
+      injection.vni, host->vtep_mac, injection.outer_source, host->vtep.address(), inner));
+}
+
+// What a guest with a wrong MTU sends.
+absl::Status OvsWorld::InjectOversize(const Injection& injection) {
+  const Vm& vm = *FindVm(resources_.plan(), injection.vm);
+  ASSIGN_OR_RETURN(const NetnsScope scope, NetnsScope::Enter(layout_.Namespace(vm.node)));
+  RETURN_IF_ERROR(SetMtu("eth0", kVmLinkMtu));
+  for (uint32_t i = 0; i < injection.count; ++i) RETURN_IF_ERROR(sockets_.at(vm.node).Send(injection.frame));
+  return SetMtu("eth0", vm.mtu);
 }
 
 absl::Status OvsWorld::Inject(const Injection& injection) {
   FrameBytes packet = injection.frame;
   if (injection.vm.empty()) {
     ASSIGN_OR_RETURN(packet, TunnelPacket(injection));
+  }
+  if (!injection.vm.empty() && packet.size() > FindVm(resources_.plan(), injection.vm)->mtu + kEthernetBytes) {
+    return InjectOversize(injection);
   }
   const RawSocket& socket = injection.vm.empty() ? underlay_.at(injection.host) : sockets_.at(injection.vm);
   for (uint32_t i = 0; i < injection.count; ++i) RETURN_IF_ERROR(socket.Send(packet));
