@@ -207,15 +207,20 @@ absl::StatusOr<OvsWorld::Drops> OvsWorld::ReadDrops() {
   return drops;
 }
 
+// The outer MAC is that of the host whose address it claims: Open vSwitch takes a tunnel packet's MAC for its
+// sender's.
 absl::StatusOr<FrameBytes> OvsWorld::TunnelPacket(const Injection& injection) const {
-  const auto& hosts = resources_.plan().hosts;
-  const auto host = std::find_if(hosts.begin(), hosts.end(),
-                                 [&](const Hypervisor& one) { return one.node == injection.host; });
+  MacAddress source({0x02, 0x6b, 0x6c, 0xff, 0xff, 0xff});
+  const Hypervisor* target = nullptr;
+  for (const Hypervisor& host : resources_.plan().hosts) {
+    if (host.node == injection.host) target = &host;
+    if (host.vtep.address() == injection.outer_source) source = host.vtep_mac;
+  }
   std::string inner;
   for (const uint8_t byte : injection.frame) inner += fmt::format("{:02x}", byte);
   return FrameFromText(fmt::format(
-      "vxlan(vni={}, eth_src=02:6b:6c:ff:ff:ff, eth_dst={}, src={}, dst={}, sport=50000, payload={})",
-      injection.vni, host->vtep_mac, injection.outer_source, host->vtep.address(), inner));
+      "vxlan(vni={}, eth_src={}, eth_dst={}, src={}, dst={}, sport=50000, payload={})", injection.vni, source,
+      target->vtep_mac, injection.outer_source, target->vtep.address(), inner));
 }
 
 // What a guest with a wrong MTU sends.
@@ -330,7 +335,9 @@ absl::Status OvsWorld::AwaitSilence(VmProbe& probe, ProbeOutcome& outcome,
     std::vector<CapturedFrame> news;
     RETURN_IF_ERROR(fences_->Round(news));
     probe.Receive(outcome);
-    const bool quiet = std::all_of(news.begin(), news.end(), IsBackground);
+    const bool quiet = std::all_of(news.begin(), news.end(), [&](const CapturedFrame& frame) {
+      return IsBackground(frame) || (stream_ != nullptr && IsStreamPacket(frame, probe.token()));
+    });
     captured.insert(captured.end(), std::make_move_iterator(news.begin()), std::make_move_iterator(news.end()));
     if (quiet) return absl::OkStatus();
   }
