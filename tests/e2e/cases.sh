@@ -2,7 +2,8 @@
 # All cases on sim and on real switches; that they can fail, and that nothing is left when they are interrupted.
 source "$(dirname "$0")/lib.sh"
 
-"$bin/kasane-lab" run "$top"/tests/cases/*.yaml --datapath sim,ovs
+# Much of a case is waiting for programs.
+"$bin/kasane-lab" run "$top"/tests/cases/*.yaml --datapath sim,ovs --jobs $(($(nproc) * 2))
 
 # A wrong expectation fails on both datapaths.
 wrong=$work/wrong.yaml

@@ -57,7 +57,7 @@ std::string LinkBatch(const Layout& layout, const LabPlan& plan) {
   for (const Vm& vm : plan.vms) {
     Line(batch, "link add name eth0 netns {} address {} mtu {} type veth peer name {} netns {} mtu {}",
          layout.Namespace(vm.node), vm.mac, vm.mtu, vm.interface, layout.Namespace(plan.hosts[vm.host].node),
-         vm.mtu);
+         kVmLinkMtu);
   }
   return batch;
 }

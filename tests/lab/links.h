@@ -2,6 +2,7 @@
 // that a whole lab takes few processes. Pure.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -9,6 +10,9 @@
 #include "tests/lab/plan.h"
 
 namespace kasane::lab {
+
+// Of the switch's end of a VM's link: what a guest sends against its network's MTU must reach the switch.
+inline constexpr uint32_t kVmLinkMtu = 9000;
 
 // The end in the fabric of the link that is eth0 of hypervisor number `index` of the plan.
 std::string UnderlayEnd(size_t index);

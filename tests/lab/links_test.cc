@@ -33,7 +33,7 @@ TEST(Batches, MakeNamespacesThenLinksBetweenThem) {
             "link add name eth0 netns kl-x-hv1 mtu 1500 type veth peer name under1 netns kl-x-fabric mtu 1500\n"
             "link add name mgmt0 netns kl-x-hv1 type veth peer name mgmt1 netns kl-x-fabric\n"
             "link add name eth0 netns kl-x-web address fa:16:3e:00:00:01 mtu 1400 type veth peer name "
-            "tap00000000-00 netns kl-x-hv1 mtu 1400\n");
+            "tap00000000-00 netns kl-x-hv1 mtu 9000\n");
 }
 
 TEST(Batches, ConfigureAVm) {

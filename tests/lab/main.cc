@@ -170,7 +170,8 @@ void AddTraceCheck(cli::Command& app, Options& options) {
 void AddRun(cli::Command& app, Options& options) {
   cli::Command run = app.AddCommand("run", "Run cases; exit 1 if one fails (docs/cases.md)");
   run.AddOption("CASE", options.run.files, "Case files").Required();
-  run.AddOption("--datapath", options.run_datapaths, "Where to run them: sim, ovs, or both with a comma between")
+  run.AddOption("--datapath", options.run_datapaths,
+                "Where to run them: sim, ovs, or both with a comma between")
       .ShowDefault();
   run.AddOption("--jobs", options.run.jobs, "So many at a time; by default one per processor");
   run.AddOption("-o,--output", options.output, "table or json").OneOf({"table", "json"});

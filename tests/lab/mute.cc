@@ -53,6 +53,17 @@ absl::Status Ask(const QdiscRequest& request) {
   return errno == 0 ? absl::OkStatus() : FromErrno("the interface's queue");
 }
 
+absl::Status Ask(unsigned long what, const std::string& interface, ifreq& request) {
+  const int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+  if (fd < 0) return FromErrno("socket");
+  std::strncpy(request.ifr_name, interface.c_str(), IFNAMSIZ - 1);
+  const bool done = ioctl(fd, what, &request) == 0;
+  const int saved = errno;
+  close(fd);
+  errno = saved;
+  return done ? absl::OkStatus() : FromErrno("setting up " + interface);
+}
+
 }  // namespace
 
 absl::Status SetMuted(const std::string& interface, bool muted) {
@@ -69,18 +80,17 @@ absl::Status SetMuted(const std::string& interface, bool muted) {
   return Ask(request);
 }
 
+absl::Status SetMtu(const std::string& interface, uint32_t mtu) {
+  ifreq request = {};
+  request.ifr_mtu = static_cast<int>(mtu);
+  return Ask(SIOCSIFMTU, interface, request);
+}
+
 absl::Status DisableChecksumOffload(const std::string& interface) {
-  const int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
-  if (fd < 0) return FromErrno("socket");
   ethtool_value value = {ETHTOOL_STXCSUM, 0};
   ifreq request = {};
-  std::strncpy(request.ifr_name, interface.c_str(), IFNAMSIZ - 1);
   request.ifr_data = reinterpret_cast<char*>(&value);
-  const bool done = ioctl(fd, SIOCETHTOOL, &request) == 0;
-  const int saved = errno;
-  close(fd);
-  errno = saved;
-  return done ? absl::OkStatus() : FromErrno("checksum offload of " + interface);
+  return Ask(SIOCETHTOOL, interface, request);
 }
 
 }  // namespace kasane::lab

@@ -3,6 +3,7 @@
 
 #include <absl/status/status.h>
 
+#include <cstdint>
 #include <string>
 
 namespace kasane::lab {
@@ -10,6 +11,9 @@ namespace kasane::lab {
 // In the calling thread's namespace: gives `interface` a queue without room, or takes it away. Frames of packet
 // sockets that bypass the queue still go out.
 absl::Status SetMuted(const std::string& interface, bool muted);
+
+// In the calling thread's namespace: bytes of IP packet that `interface` takes.
+absl::Status SetMtu(const std::string& interface, uint32_t mtu);
 
 // The sender computes checksums itself: the switch reads frames through a packet socket, which sees one that is
 // still to be computed as a wrong one.

@@ -16,7 +16,6 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
-#include <iterator>
 #include <sstream>
 
 #include "tests/lab/netns.h"
@@ -108,8 +107,9 @@ std::string ReadAll(int fd) {
 // Field 22 of /proc/PID/stat: when the process started, in clock ticks. Empty if there is none, or if it
 // ended and was not reaped yet.
 std::string StartTime(pid_t pid) {
-  std::ifstream file(fmt::format("/proc/{}/stat", pid));
-  std::string text((std::istreambuf_iterator<char>(file)), {});
+  const auto read = ReadFile(fmt::format("/proc/{}/stat", pid));
+  if (!read.ok()) return "";
+  const std::string& text = *read;
   const size_t name_end = text.rfind(')');  // The name before it may hold spaces.
   if (name_end == std::string::npos) return "";
   std::istringstream fields(text.substr(name_end + 1));
@@ -234,10 +234,20 @@ absl::Status WriteFile(const std::string& path, std::string_view text) {
   return Error(absl::StatusCode::kInternal, "writing {}: {}", path, std::strerror(errno));
 }
 
+// By system calls: a stream throws when a process ends while its file in /proc is read.
 absl::StatusOr<std::string> ReadFile(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  if (!file) return Error(absl::StatusCode::kNotFound, "{}: {}", path, std::strerror(errno));
-  return std::string((std::istreambuf_iterator<char>(file)), {});
+  const int fd = open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  if (fd < 0) return Error(absl::StatusCode::kNotFound, "{}: {}", path, std::strerror(errno));
+  std::string text;
+  char buffer[4096];
+  ssize_t size = 0;
+  while ((size = read(fd, buffer, sizeof buffer)) > 0 || (size < 0 && errno == EINTR)) {
+    if (size > 0) text.append(buffer, static_cast<size_t>(size));
+  }
+  const int saved = errno;
+  close(fd);
+  if (size == 0) return text;
+  return Error(absl::StatusCode::kInternal, "{}: {}", path, std::strerror(saved));
 }
 
 std::string TailOfFile(const std::string& path, int lines) {

@@ -56,8 +56,8 @@ struct SendStep {
   uint32_t count = 1;
   std::vector<ExpectedFrame> receive;
   std::vector<ExpectedFrame> receive_one_of;  // Exactly one of these VMs receives all copies (ECMP).
-  std::optional<std::string> drop;  // DropReason that must be counted.
-  std::string at;                   // Host that drops; empty: any.
+  std::optional<std::string> drop;            // DropReason that must be counted.
+  std::string at;                             // Host that drops; empty: any.
 };
 
 struct ApplyStep {

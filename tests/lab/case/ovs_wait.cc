@@ -5,6 +5,7 @@
 #include <chrono>
 #include <future>
 #include <thread>
+#include <utility>
 
 #include "agent/view/scope.h"
 #include "tests/lab/case/ovs_world.h"
@@ -82,9 +83,9 @@ absl::StatusOr<std::string> OvsWorld::NotApplied() {
   std::optional<ControllerProgress> controller;
   if (!controller_down_) {
     auto progress = controller_->Progress(kControllerDeadline);
-    // One that was just started may still lose the connection to the one before it.
-    if (!progress.ok()) return Message(progress.status());
-    controller = std::move(progress).value();
+    // The connection of before its restart.
+    if (progress.status().code() == absl::StatusCode::kUnavailable) return Message(progress.status());
+    ASSIGN_OR_RETURN(controller, std::move(progress));
   }
   if (controller && awaited_claim_ && !ClaimIsKnown(*controller)) {
     return fmt::format("the controller does not know that {} speaks for {}", awaited_claim_->port,

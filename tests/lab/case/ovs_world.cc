@@ -33,6 +33,7 @@ constexpr std::chrono::seconds kControllerDeadline{20};
 constexpr std::chrono::seconds kAnswerPatience{5};
 constexpr std::chrono::seconds kFramePatience{3};
 constexpr int kMaxRounds = 50;
+constexpr size_t kEthernetBytes = 14;
 constexpr int kEndPatienceMs = 5000;
 
 int MillisecondsUntil(Clock::time_point end) {
@@ -206,27 +207,38 @@ absl::StatusOr<OvsWorld::Drops> OvsWorld::ReadDrops() {
   return drops;
 }
 
+// The outer MAC is that of the host whose address it claims: Open vSwitch takes a tunnel packet's MAC for its
+// sender's.
 absl::StatusOr<FrameBytes> OvsWorld::TunnelPacket(const Injection& injection) const {
-  const auto& hosts = resources_.plan().hosts;
-  const auto host = std::find_if(hosts.begin(), hosts.end(),
-                                 [&](const Hypervisor& one) { return one.node == injection.host; });
-  // A known VTEP's packet has its MAC: Open vSwitch learns a tunnel's next hop from what comes through it.
-  const auto sender = std::find_if(hosts.begin(), hosts.end(), [&](const Hypervisor& one) {
-    return one.vtep.address() == injection.outer_source;
-  });
-  const MacAddress mac =
-      sender == hosts.end() ? MacAddress({0x02, 0x6b, 0x6c, 0xff, 0xff, 0xff}) : sender->vtep_mac;
-  std::string inner = "payload=";
+  MacAddress source({0x02, 0x6b, 0x6c, 0xff, 0xff, 0xff});
+  const Hypervisor* target = nullptr;
+  for (const Hypervisor& host : resources_.plan().hosts) {
+    if (host.node == injection.host) target = &host;
+    if (host.vtep.address() == injection.outer_source) source = host.vtep_mac;
+  }
+  std::string inner;
   for (const uint8_t byte : injection.frame) inner += fmt::format("{:02x}", byte);
-  return FrameFromText(fmt::format("vxlan(vni={}, eth_src={}, eth_dst={}, src={}, dst={}, sport=50000, {})",
-                                   injection.vni, mac, host->vtep_mac, injection.outer_source,
-                                   host->vtep.address(), inner));
+  return FrameFromText(fmt::format(
+      "vxlan(vni={}, eth_src={}, eth_dst={}, src={}, dst={}, sport=50000, payload={})", injection.vni, source,
+      target->vtep_mac, injection.outer_source, target->vtep.address(), inner));
+}
+
+// What a guest with a wrong MTU sends.
+absl::Status OvsWorld::InjectOversize(const Injection& injection) {
+  const Vm& vm = *FindVm(resources_.plan(), injection.vm);
+  ASSIGN_OR_RETURN(const NetnsScope scope, NetnsScope::Enter(layout_.Namespace(vm.node)));
+  RETURN_IF_ERROR(SetMtu("eth0", kVmLinkMtu));
+  for (uint32_t i = 0; i < injection.count; ++i) RETURN_IF_ERROR(sockets_.at(vm.node).Send(injection.frame));
+  return SetMtu("eth0", vm.mtu);
 }
 
 absl::Status OvsWorld::Inject(const Injection& injection) {
   FrameBytes packet = injection.frame;
   if (injection.vm.empty()) {
     ASSIGN_OR_RETURN(packet, TunnelPacket(injection));
+  }
+  if (!injection.vm.empty() && packet.size() > FindVm(resources_.plan(), injection.vm)->mtu + kEthernetBytes) {
+    return InjectOversize(injection);
   }
   const RawSocket& socket = injection.vm.empty() ? underlay_.at(injection.host) : sockets_.at(injection.vm);
   for (uint32_t i = 0; i < injection.count; ++i) RETURN_IF_ERROR(socket.Send(packet));
@@ -323,7 +335,9 @@ absl::Status OvsWorld::AwaitSilence(VmProbe& probe, ProbeOutcome& outcome,
     std::vector<CapturedFrame> news;
     RETURN_IF_ERROR(fences_->Round(news));
     probe.Receive(outcome);
-    const bool quiet = std::all_of(news.begin(), news.end(), IsBackground);
+    const bool quiet = std::all_of(news.begin(), news.end(), [&](const CapturedFrame& frame) {
+      return IsBackground(frame) || (stream_ != nullptr && IsStreamPacket(frame, probe.token()));
+    });
     captured.insert(captured.end(), std::make_move_iterator(news.begin()), std::make_move_iterator(news.end()));
     if (quiet) return absl::OkStatus();
   }

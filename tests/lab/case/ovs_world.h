@@ -70,6 +70,7 @@ class OvsWorld final : public CaseWorld {
 
   absl::StatusOr<Drops> ReadDrops();
   absl::Status Inject(const Injection& injection);
+  absl::Status InjectOversize(const Injection& injection);
   absl::StatusOr<FrameBytes> TunnelPacket(const Injection& injection) const;
   absl::Status AwaitClaim(const Injection& injection);
   bool ClaimIsKnown(const ControllerProgress& controller) const;

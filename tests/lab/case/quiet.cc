@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "tests/lab/responder.h"
 #include "vswitch/packet/packet.h"
 
 namespace kasane::lab {
@@ -23,6 +24,14 @@ bool IsBackground(const CapturedFrame& captured) {
   if (packet.is_v4() || !packet.has_icmp()) return false;
   const uint8_t type = packet.icmp_type();
   return type == kMldReport || type == kMldDone || type == kMldv2Report;
+}
+
+bool IsStreamPacket(const CapturedFrame& captured, const std::string& text) {
+  const std::vector<uint8_t>& frame = captured.frame.bytes;
+  const Packet packet(frame);
+  if (!packet.has_ip() || !packet.has_udp()) return false;
+  if (packet.udp_src() != kProbePort && packet.udp_dst() != kProbePort) return false;
+  return std::search(frame.begin(), frame.end(), text.begin(), text.end()) == frame.end();
 }
 
 bool IsReceived(const CapturedFrame& frame) { return !frame.frame.outgoing; }
