@@ -382,7 +382,8 @@ model::AddressClaim DecodeAddressClaim(const v1::AddressClaim& in, const Field& 
   model::AddressClaim out;
   out.id = ReadId<AddressClaimId>(at.Sub("id"), in.id(), Presence::kRequired);
   out.network = ReadId<NetworkId>(at.Sub("network_id"), in.network_id(), Presence::kRequired);
-  if (const auto ip = ReadHostAddress(at.Sub("ip_address"), in.ip_address(), Presence::kRequired)) out.address = *ip;
+  if (const auto ip = ReadHostAddress(at.Sub("ip_address"), in.ip_address(), Presence::kRequired))
+    out.address = *ip;
   if (const auto mac = ReadMac(at.Sub("mac_address"), in.mac_address(), Presence::kRequired)) out.mac = *mac;
   out.port = ReadId<PortId>(at.Sub("port_id"), in.port_id(), Presence::kRequired);
   out.sequence = in.sequence();

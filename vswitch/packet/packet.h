@@ -1,9 +1,9 @@
 // A frame with its headers found: what sim and the slow path read and rewrite. Rewriting keeps checksums right
 // by the incremental update of RFC 1624, as a switch does, so that bytes agree with the datapaths.
 //
-// The EtherType says what a packet is; the version field in it is the receiver's to judge, since switches do not
-// look at it. Parsing never reads beyond the frame. A header that is truncated or contradicts itself is not there:
-// its has_... is false and `malformed` is set. Multi-byte values are in host order.
+// The EtherType says what a packet is; the version field in it is the receiver's to judge, since switches do
+// not look at it. Parsing never reads beyond the frame. A header that is truncated or contradicts itself is not
+// there: its has_... is false and `malformed` is set. Multi-byte values are in host order.
 #pragma once
 
 #include <cstdint>

@@ -43,8 +43,9 @@ static bool fail(char** error, const char* what, int code) {
   return false;
 }
 
-// The transport header of a first fragment is matched like any other: by default the switch hides it, and a VM could
-// pass for a router or a DHCP server in fragments. A setting of the bridge, lost when the switch restarts.
+// The transport header of a first fragment is matched like any other: by default the switch hides it, and a VM
+// could pass for a router or a DHCP server in fragments. A setting of the bridge, lost when the switch
+// restarts.
 static int match_first_fragments(struct vconn* vconn) {
   struct ofputil_switch_config config = {.frag = OFPUTIL_FRAG_NX_MATCH};
   struct ofpbuf* message = ofputil_encode_set_config(&config, kVersion);
