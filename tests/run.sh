@@ -18,7 +18,7 @@ passed=0
 failed=0
 failures=()
 timings=()
-e2e_timeout=300  # Seconds, for each end-to-end test.
+e2e_timeout=900  # Seconds, for each end-to-end test.
 
 die() {
   echo "run.sh: $*" >&2
