@@ -5,9 +5,9 @@
 #
 # Phases, all by default: build format unit lab tidy e2e. Unit tests are built and run with ASan and UBSan,
 # and only so; the programs, which the lab and end-to-end tests run, as for release. --full repeats the
-# end-to-end tests of crashes and restarts many times, lints each file by itself, and lets each fuzzer run for ten
-# minutes. The last line is "N passed, N failed"; the exit status is 0 only if none failed. The log of each phase is
-# in build/test-logs/.
+# end-to-end tests of crashes and restarts many times and lints each file by itself. The fuzzers' corpora are unit
+# tests; tests/fuzz/run.sh runs the fuzzers. The last line is "N passed, N failed"; the exit status is 0 only if none
+# failed. The log of each phase is in build/test-logs/.
 set -uo pipefail
 
 top=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)

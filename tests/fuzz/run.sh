@@ -1,11 +1,10 @@
 #!/usr/bin/env bash
-# Each fuzzer in tests/fuzz runs for KASANE_FUZZ_SECONDS (10, with KASANE_TEST_FULL 600) from its corpus and finds nothing.
+# Each fuzzer in tests/fuzz runs for KASANE_FUZZ_SECONDS (10, 600 for the long form) from its corpus and finds nothing.
 # What it finds stays in build-fuzz/found/NAME/; the input that shows the fault belongs into the corpus with the mend.
 set -euo pipefail
 
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 seconds=${KASANE_FUZZ_SECONDS:-10}
-[ -z "${KASANE_TEST_FULL:-}" ] || seconds=${KASANE_FUZZ_SECONDS:-600}
 
 cmake --preset fuzz >/dev/null
 cmake --build build-fuzz --target fuzzers
