@@ -5,9 +5,9 @@
 #
 # Phases, all by default: build format unit lab tidy e2e. Unit tests are built and run with ASan and UBSan,
 # and only so; the programs, which the lab and end-to-end tests run, as for release. --full repeats the
-# end-to-end tests of crashes and restarts many times and lints each file by itself. The fuzzers' corpora are unit
-# tests; tests/fuzz/run.sh runs the fuzzers. The last line is "N passed, N failed"; the exit status is 0 only if none
-# failed. The log of each phase is in build/test-logs/.
+# end-to-end tests of crashes and restarts many times, lints each file by itself, and runs tests/long/ (the fuzzers,
+# whose corpora are unit tests; the trace against the wire). The last line is "N passed, N failed"; the exit status is
+# 0 only if none failed. The log of each phase is in build/test-logs/.
 set -uo pipefail
 
 top=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
@@ -131,7 +131,7 @@ phase_e2e() {
     fail "e2e: not root"
     return
   fi
-  for test in tests/e2e/*.sh; do
+  for test in tests/e2e/*.sh ${KASANE_TEST_FULL:+tests/long/*.sh}; do
     name=$(basename "$test" .sh)
     [ "$name" != lib ] || continue
     start=$(date +%s%N)
