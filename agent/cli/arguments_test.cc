@@ -87,7 +87,7 @@ TEST(Arguments, ACommandIsRequiredAndMayTakeTheRest) {
   const auto parse = [](std::vector<const char*> arguments) {
     CommandLine app("Tries.", "program");
     std::string name;
-    app.RequireCommand(/*global_options=*/true);
+    app.RequireCommand();  // With global options, what follows a command would be the program's first.
     app.AddOption("--name", name);
     bool called = false;
     Command exec = app.AddCommand("exec", "Runs a command");
@@ -99,7 +99,7 @@ TEST(Arguments, ACommandIsRequiredAndMayTakeTheRest) {
     return fmt::format("{} {} {}", app.GivenCommand(), name, called);
   };
   EXPECT_EQ(parse({"exec", "vm1", "ls", "-l"}), "exec vm1 ls -l");
-  EXPECT_EQ(parse({"status", "--name", "lab2"}), "status lab2 true");
+  EXPECT_EQ(parse({"--name", "lab2", "status"}), "status lab2 true");
   EXPECT_THAT(parse({}), HasSubstr("A subcommand is required"));
 }
 
