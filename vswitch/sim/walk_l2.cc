@@ -25,11 +25,11 @@ bool Walk::AnswerNd(const NetworkView& network, const PortId& from) {
   const auto holder = FindHolder(view_, network.id, packet_.nd_target());
   if (!holder || holder->local == from) return false;
   const std::optional<MacAddress> option = packet_.nd_option(1);
-  // No room for the answer's link-layer address, duplicate address detection, or more in the frame than the
-  // solicitation and that option: not by rewriting in place.
+  // No room for the answer's link-layer address, duplicate address detection, or more in the packet than the
+  // solicitation and that option: not by rewriting in place. Padding behind the packet does not count.
   constexpr size_t kRewritable = 14 + 40 + 24 + 8;
   if (packet_.ip_src().IsUnspecified() || !option || *option == MacAddress() ||
-      packet_.frame().size() > kRewritable) {
+      14 + packet_.ip_packet().size() > kRewritable) {
     Note("nd", holder->owner, fmt::format("{} has {}: asks the slow path", holder->mac, packet_.nd_target()));
     AskSlowPath(network.id, SlowPathCause::kNeighbour);
     return true;
