@@ -39,7 +39,8 @@ bool IsAnothers(const std::map<PortId, Port>& ports, const ClaimKey& address, co
 }  // namespace
 
 bool MayClaim(const HostView& view, const ClaimKey& address, const MacAddress& mac, const PortId& port) {
-  const auto& [network, ip] = address;
+  const NetworkId& network = address.first;
+  const IpAddress& ip = address.second;
   if (ip.IsUnspecified() || ip.IsMulticast() || ip.IsLoopback() || mac.IsMulticast() || mac == MacAddress()) {
     return false;
   }

@@ -290,7 +290,7 @@ absl::Status OvsWorld::AwaitClaim(const Injection& injection) {
   const std::vector<Announcement> announced = sim::FromPort(view, vm.port, injection.frame).announcements;
   if (announced.empty()) return absl::OkStatus();
   awaited_claim_ = announced.front();
-  const absl::Status status = WaitApplied();
+  absl::Status status = WaitApplied();
   awaited_claim_.reset();
   return status;
 }

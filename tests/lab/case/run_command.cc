@@ -141,7 +141,8 @@ class Jobs {
     for (unsigned i = 0; i < jobs; ++i) threads.emplace_back([this] { Work(); });
     for (std::thread& thread : threads) thread.join();
     done_ = true;
-    pthread_kill(listener.native_handle(), SIGTERM);
+    // It waits for the signal, which is blocked and so ends nothing.
+    pthread_kill(listener.native_handle(), SIGTERM);  // NOLINT(bugprone-bad-signal-to-kill-thread)
     listener.join();
     if (!interrupted_) return true;
     // A worker that was ended while it built may have left something.
