@@ -20,6 +20,7 @@ namespace {
 constexpr size_t kMaxHostId = 255;
 constexpr size_t kMaxSocketPath = 107;  // sockaddr_un::sun_path less the final zero.
 constexpr size_t kMaxBridge = 15;       // IFNAMSIZ less the final zero.
+constexpr uint32_t kMaxReplicationRate = 10'000'000;
 
 class Judge {
  public:
@@ -64,6 +65,17 @@ class Judge {
       Fail(key, "\"{}\" is none of {}", text, fmt::join(choices, ", "));
     }
     return text;
+  }
+
+  // 0 to `max`.
+  uint32_t Number(std::string_view key, uint32_t max) {
+    const std::string text = Text(key);
+    uint32_t number = 0;
+    const std::from_chars_result end = std::from_chars(text.data(), text.data() + text.size(), number);
+    if (end.ec != std::errc() || end.ptr != text.data() + text.size() || number > max) {
+      Fail(key, "\"{}\" is not a number from 0 to {}", text, max);
+    }
+    return number;
   }
 
   std::string AbsolutePath(std::string_view key) {
@@ -184,6 +196,7 @@ AgentConfig::Datapath JudgeDatapath(Judge& judge) {
     judge.Fail("datapath.bridge", "must be 1 to {} printable characters without spaces and /", kMaxBridge);
   }
   datapath.datapath_type = judge.OneOf("datapath.datapath_type", {"auto", "netdev", "system"});
+  datapath.replication_rate = judge.Number("datapath.replication_rate", kMaxReplicationRate);
   return datapath;
 }
 

@@ -3,6 +3,7 @@
 
 #include <absl/status/statusor.h>
 
+#include <cstdint>
 #include <map>
 #include <span>
 #include <string>
@@ -29,7 +30,8 @@ struct AgentConfig {
     std::string type;  // "ovs"
     std::string ovs_run_dir;
     std::string bridge;
-    std::string datapath_type;  // "auto", "netdev", "system"
+    std::string datapath_type;      // "auto", "netdev", "system"
+    uint32_t replication_rate = 0;  // Frames a second and port. 0: no limit.
   } datapath;
   log::Options log;
 };

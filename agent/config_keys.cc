@@ -27,6 +27,9 @@ constexpr std::array kKeys = {
               "Integration bridge; all of its flows are Kasane's"},
     ConfigKey{"datapath.datapath_type", "--datapath-type", KeyType::kText, "auto",
               "netdev (userspace), system (kernel module) or auto"},
+    ConfigKey{"datapath.replication_rate", "--replication-rate", KeyType::kText, "1000",
+              "Frames a second that one port may have replicated (broadcast, multicast, unknown unicast); 0: "
+              "no limit"},
     ConfigKey{"log.level", "--log-level", KeyType::kText, "info", "debug, info, warning or error"},
     ConfigKey{"log.format", "--log-format", KeyType::kText, "text",
               "text (key=value) or json, one line per event"},

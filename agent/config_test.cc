@@ -60,6 +60,7 @@ datapath:
   ovs_run_dir: /run/ovs-a
   bridge: br-a
   datapath_type: netdev
+  replication_rate: 50
 log: {level: debug, format: json, file: /var/log/a.log}
 )");
   EXPECT_THAT(read.faults, IsEmpty());
@@ -67,6 +68,7 @@ log: {level: debug, format: json, file: /var/log/a.log}
   EXPECT_EQ(read.config.controller_target, "ipv6:[2001:db8::1]:7000");
   EXPECT_TRUE(read.config.tunnel_addresses.v4 && read.config.tunnel_addresses.v6);
   EXPECT_EQ(read.config.datapath.ovs_run_dir, "/run/ovs-a");
+  EXPECT_EQ(read.config.datapath.replication_rate, 50U);
   EXPECT_EQ(read.config.log.format, log::Format::kJson);
   EXPECT_EQ(read.config.log.file, "/var/log/a.log");
 }
@@ -80,6 +82,7 @@ datapath:
   brigde: br-x
   bridge: this-name-is-too-long
   datapath_type: kernel
+  replication_rate: -1
 bridge: br-y
 log: verbose
 insecure: maybe
@@ -89,17 +92,18 @@ insecure: true
       read.faults,
       ElementsAre("a.yaml:1: controler: unknown key; did you mean controller?",
                   "a.yaml:6: datapath.brigde: unknown key; did you mean datapath.bridge?",
-                  "a.yaml:9: bridge: unknown key; did you mean datapath.bridge?",
-                  "a.yaml:10: log: is a section: write its keys indented below it",
-                  "a.yaml:12: insecure: is set already at a.yaml:11: remove one",
-                  "a.yaml:11: insecure: \"maybe\" is neither true nor false",
+                  "a.yaml:10: bridge: unknown key; did you mean datapath.bridge?",
+                  "a.yaml:11: log: is a section: write its keys indented below it",
+                  "a.yaml:13: insecure: is set already at a.yaml:12: remove one",
+                  "a.yaml:12: insecure: \"maybe\" is neither true nor false",
                   AllOf(StartsWith("a.yaml:2: controller: "), HasSubstr("mutual TLS"), HasSubstr("--insecure")),
                   AllOf(StartsWith("a.yaml:3: tunnel_addresses: "), HasSubstr("192.0.2.300")),
                   AllOf(StartsWith("a.yaml:3: tunnel_addresses: 127.0.0.1 is"), HasSubstr("loopback")),
                   AllOf(StartsWith("a.yaml:3: tunnel_addresses: "), HasSubstr("at most one of each")),
                   StartsWith("a.yaml:4: admin_socket: \"agent.sock\" is no absolute path"),
                   StartsWith("a.yaml:7: datapath.bridge: must be 1 to 15"),
-                  "a.yaml:8: datapath.datapath_type: \"kernel\" is none of auto, netdev, system"));
+                  "a.yaml:8: datapath.datapath_type: \"kernel\" is none of auto, netdev, system",
+                  "a.yaml:9: datapath.replication_rate: \"-1\" is not a number from 0 to 10000000"));
 }
 
 TEST(ConfigTest, TextThatIsNoConfiguration) {

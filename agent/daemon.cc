@@ -36,6 +36,10 @@ absl::StatusOr<std::unique_ptr<Datapath>> OpenDatapath(const AgentConfig& config
   ovs.bridge = config.datapath.bridge;
   if (config.datapath.datapath_type != "auto") ovs.datapath_type = config.datapath.datapath_type;
   ovs.tunnel_addresses = config.tunnel_addresses;
+  ovs.replication_limit.reset();
+  if (const uint32_t rate = config.datapath.replication_rate; rate != 0) {
+    ovs.replication_limit = ovs::MeterRate{.rate = rate, .burst = rate};
+  }
   return ovs::OvsDatapath::Create(
       ovs, [&queue] { queue.Push(DatapathChanged{}); },
       [&queue](const Announcement& heard) { queue.Push(AddressAnnounced{heard}); });

@@ -72,6 +72,9 @@ struct DatapathFacts {
   uint64_t generation = 0;
   std::map<PortId, Attachment> attachments;
   std::map<IpAddress, TunnelState> tunnels;
+  // By family of the underlay, where known: the largest IP packet of a VM, in bytes, that goes through a
+  // tunnel.
+  std::map<IpFamily, uint32_t> tunnel_mtu;
   std::vector<Problem> problems;
 
   bool operator==(const DatapathFacts&) const = default;

@@ -10,6 +10,7 @@
 
 #include "agent/ctl/utf8.h"
 #include "vswitch/base/check.h"
+#include "vswitch/packet/hex.h"
 
 namespace kasane {
 namespace {
@@ -19,9 +20,7 @@ using google::protobuf::Message;
 using nlohmann::ordered_json;
 
 std::string Hex(const std::string& bytes) {
-  std::string out;
-  for (const char c : bytes) out += fmt::format("{:02x}", static_cast<unsigned char>(c));
-  return out;
+  return HexText({reinterpret_cast<const uint8_t*>(bytes.data()), bytes.size()});
 }
 
 ordered_json TextToJson(const FieldDescriptor& field, const std::string& text) {

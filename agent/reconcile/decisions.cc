@@ -135,6 +135,24 @@ void AddTunnelProblems(const HostView& view, const DatapathFacts& facts, std::ve
   }
 }
 
+// Networks whose largest packets the underlay does not carry to one of their hosts.
+void AddMtuProblems(const HostView& view, const DatapathFacts& facts, std::vector<Problem>& problems) {
+  for (const auto& [id, network] : view.networks) {
+    for (const HostId& peer : network.flood_hosts) {
+      const auto host = view.hosts.find(peer);
+      if (host == view.hosts.end() || !host->second.vtep) continue;
+      const auto limit = facts.tunnel_mtu.find(host->second.vtep->family());
+      if (limit == facts.tunnel_mtu.end() || network.mtu <= limit->second) continue;
+      problems.push_back(
+          {fmt::format("network {} ({})", id, network.name),
+           fmt::format("its MTU is {}, and a tunnel carries {} here: larger packets to host {} are lost; "
+                       "lower the network's mtu, or raise the underlay's by {} on all hosts",
+                       network.mtu, limit->second, peer, network.mtu - limit->second)});
+      break;
+    }
+  }
+}
+
 }  // namespace
 
 bool NeedsApply(const HostView& wanted, const std::optional<Installed>& installed, const DatapathFacts& facts) {
@@ -183,7 +201,10 @@ std::vector<Problem> DatapathProblems(const HostView* wanted, const std::optiona
           {Subject(*installed->view, owner), fmt::format("the switch refused its flows: {}", reason)});
     }
   }
-  if (wanted != nullptr) AddTunnelProblems(*wanted, facts, problems);
+  if (wanted != nullptr) {
+    AddTunnelProblems(*wanted, facts, problems);
+    AddMtuProblems(*wanted, facts, problems);
+  }
   return problems;
 }
 

@@ -12,6 +12,7 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
+using ::testing::SizeIs;
 
 const PortId kPort("p1");
 const IpAddress kVtep2 = *IpAddress::Parse("192.0.2.2");
@@ -186,6 +187,18 @@ TEST(MakeAppliedTest, ReportsThePortsOfTheInstalledViewOnly) {
 }
 
 TEST(WantedTunnelsTest, AllHostsOfTheView) { EXPECT_THAT(WantedTunnels(View()), ElementsAre(kVtep2, kVtep3)); }
+
+TEST(DatapathProblemsTest, AnUnderlayThatIsTooSmallForANetwork) {
+  const HostView view = View();
+  DatapathFacts facts = Facts();
+  facts.tunnel_mtu = {{IpFamily::kV4, 1450}};
+  EXPECT_THAT(DatapathProblems(&view, InstalledOf(view, facts), facts), IsEmpty());
+  facts.tunnel_mtu = {{IpFamily::kV4, 1430}, {IpFamily::kV6, 9000}};
+  const std::vector<Problem> problems = DatapathProblems(&view, InstalledOf(view, facts), facts);
+  ASSERT_THAT(problems, SizeIs(1));
+  EXPECT_THAT(problems[0].message, HasSubstr("its MTU is 1450, and a tunnel carries 1430 here"));
+  EXPECT_THAT(problems[0].message, HasSubstr("by 20 on all hosts"));
+}
 
 TEST(DatapathProblemsTest, NamesWhatIsWrongAndWhatToDo) {
   HostView view = View();

@@ -3,14 +3,11 @@
 #include <algorithm>
 
 #include "vswitch/packet/checksum.h"
+#include "vswitch/packet/packet.h"
 
 namespace kasane::frames {
 namespace {
 
-constexpr uint8_t kIcmp = 1;
-constexpr uint8_t kTcp = 6;
-constexpr uint8_t kUdp = 17;
-constexpr uint8_t kIcmpv6 = 58;
 constexpr uint16_t kVxlanPort = 4789;
 
 void Append(Bytes& out, std::span<const uint8_t> bytes) { out.insert(out.end(), bytes.begin(), bytes.end()); }
@@ -24,20 +21,21 @@ void Put16(Bytes& out, size_t at, uint16_t value) {
   out[at + 1] = static_cast<uint8_t>(value);
 }
 
-size_t ChecksumOffset(uint8_t protocol) { return protocol == kTcp ? 16 : protocol == kUdp ? 6 : 2; }
+size_t ChecksumOffset(uint8_t protocol) { return protocol == kProtoTcp ? 16 : protocol == kProtoUdp ? 6 : 2; }
 
 void SetTransportChecksum(const Ip& ip, uint8_t protocol, Bytes& payload) {
-  if (protocol != kIcmp && protocol != kIcmpv6 && protocol != kUdp && protocol != kTcp) return;
+  if (protocol != kProtoIcmp && protocol != kProtoIcmpv6 && protocol != kProtoUdp && protocol != kProtoTcp)
+    return;
   const size_t at = ChecksumOffset(protocol);
   Put16(payload, at, 0);
   uint32_t sum = 0;
-  if (protocol != kIcmp) {
+  if (protocol != kProtoIcmp) {
     sum = OnesComplementSum(ip.src.bytes());
     sum = OnesComplementSum(ip.dst.bytes(), sum);
     sum += static_cast<uint32_t>(payload.size()) + protocol;
   }
   auto checksum = static_cast<uint16_t>(~OnesComplementSum(payload, sum));
-  if (protocol == kUdp && checksum == 0) checksum = 0xffff;
+  if (protocol == kProtoUdp && checksum == 0) checksum = 0xffff;
   Put16(payload, at, checksum);
 }
 
@@ -50,7 +48,7 @@ Bytes NeighbourMessage(const Ethernet& eth, const Ip& ip, uint8_t type, const Ip
     message.push_back(1);
     Append(message, mac->bytes());
   }
-  return Packet(eth, ip, kIcmpv6, std::move(message));
+  return Packet(eth, ip, kProtoIcmpv6, std::move(message));
 }
 
 }  // namespace
@@ -100,7 +98,7 @@ Bytes Echo(const Ethernet& eth, const Ip& ip, uint16_t sequence, size_t data_byt
   Bytes message = {static_cast<uint8_t>(ip.src.is_v4() ? 8 : 128), 0, 0, 0, 0x4b, 0x53};
   Append16(message, sequence);
   message.resize(message.size() + data_bytes, 0x61);
-  return Packet(eth, ip, ip.src.is_v4() ? kIcmp : kIcmpv6, std::move(message));
+  return Packet(eth, ip, ip.src.is_v4() ? kProtoIcmp : kProtoIcmpv6, std::move(message));
 }
 
 Bytes Udp(const Ethernet& eth, const Ip& ip, uint16_t sport, uint16_t dport, size_t data_bytes) {
@@ -110,7 +108,7 @@ Bytes Udp(const Ethernet& eth, const Ip& ip, uint16_t sport, uint16_t dport, siz
   Append16(datagram, 8 + data_bytes);
   Append16(datagram, 0);
   datagram.resize(8 + data_bytes, 0x62);
-  return Packet(eth, ip, kUdp, std::move(datagram));
+  return Packet(eth, ip, kProtoUdp, std::move(datagram));
 }
 
 Bytes Tcp(const Ethernet& eth, const Ip& ip, uint16_t sport, uint16_t dport) {
@@ -118,7 +116,7 @@ Bytes Tcp(const Ethernet& eth, const Ip& ip, uint16_t sport, uint16_t dport) {
   Append16(segment, sport);
   Append16(segment, dport);
   Append(segment, Bytes{0, 0, 0, 1, 0, 0, 0, 0, 0x50, 0x02, 0x20, 0, 0, 0, 0, 0});
-  return Packet(eth, ip, kTcp, std::move(segment));
+  return Packet(eth, ip, kProtoTcp, std::move(segment));
 }
 
 Bytes Solicitation(const Ethernet& eth, const Ip& ip, const IpAddress& target, const MacAddress* sll) {
@@ -168,7 +166,7 @@ Bytes Vxlan(const Ethernet& eth, const Ip& outer, uint32_t vni, std::span<const 
   Append(datagram, Bytes{0x08, 0, 0, 0, static_cast<uint8_t>(vni >> 16), static_cast<uint8_t>(vni >> 8),
                          static_cast<uint8_t>(vni), 0});
   Append(datagram, inner);
-  return Packet(eth, outer, kUdp, std::move(datagram));
+  return Packet(eth, outer, kProtoUdp, std::move(datagram));
 }
 
 }  // namespace kasane::frames

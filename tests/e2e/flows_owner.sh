@@ -35,6 +35,6 @@ done
 
 # All owners together are all flows: but for what the switch learned meanwhile (table 21), and what the slow path counts.
 shown=$(lab exec hv1 kasanectl flows -o json |
-  jq '[.flows[] | select(.stage != "slow_path" and .stage != "learned")] | length')
+  jq '[.flows[] | select(.stage != "slow_path" and .stage != "meter" and .stage != "learned")] | length')
 held=$(grep -cvE '^0x[0-9a-f]+ 21 ' "$work/switch")
 [ "$shown" -eq "$held" ] || fail "kasanectl shows $shown flows, the switch holds $held"

@@ -42,6 +42,7 @@ ovs::Bindings NumberPorts(const HostView& view) {
   ovs::Bindings bindings;
   bindings.vxlan_v4 = view.tunnel_addresses.v4 ? 1 : 0;
   bindings.vxlan_v6 = view.tunnel_addresses.v6 ? 2 : 0;
+  bindings.replication_limit = ovs::MeterRate{1000, 1000};
   uint32_t next = 10;
   for (const auto& [id, port] : view.ports) bindings.ports[id] = next++;
   return bindings;

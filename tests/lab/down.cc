@@ -1,9 +1,6 @@
 #include "tests/lab/down.h"
 
-#include <unistd.h>
-
 #include <algorithm>
-#include <charconv>
 #include <filesystem>
 #include <set>
 #include <string>
@@ -37,13 +34,8 @@ bool IsDaemonOf(const std::string& command_line, const std::string& directory) {
 std::vector<pid_t> DaemonsOf(const Layout& layout) {
   const std::string directory = layout.StateDir() + "/";
   std::vector<pid_t> processes;
-  std::error_code error;
-  for (const auto& entry : std::filesystem::directory_iterator("/proc", error)) {
-    const std::string text = entry.path().filename().string();
-    pid_t pid = 0;
-    const auto parsed = std::from_chars(text.data(), text.data() + text.size(), pid);
-    if (parsed.ec != std::errc() || *parsed.ptr != '\0' || pid == getpid()) continue;
-    const auto command_line = ReadFile(entry.path().string() + "/cmdline");
+  for (const pid_t pid : OtherProcesses()) {
+    const auto command_line = ReadFile(fmt::format("/proc/{}/cmdline", pid));
     if (command_line.ok() && IsDaemonOf(*command_line, directory)) processes.push_back(pid);
   }
   return processes;

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "tests/lab/links.h"
+#include "tests/lab/netns.h"
 #include "tests/lab/process.h"
 #include "vswitch/base/status.h"
 
@@ -47,6 +48,7 @@ class HostStarter {
     std::vector<std::string> argv = {programs_.ovs_vsctl, Database(), "--timeout=30"};
     for (std::string& argument : PlugArguments(plan_, host_)) argv.push_back(std::move(argument));
     RETURN_IF_ERROR(RunHere(std::move(argv)));
+    if (host_.vtep.family() == IpFamily::kV6) RETURN_IF_ERROR(AllowIpv6OnUnderlay());
     return RunHere({programs_.ip, "-batch", "-"}, VtepBatch(host_));
   }
 
@@ -54,6 +56,12 @@ class HostStarter {
 
  private:
   std::string Database() const { return "--db=unix:" + ovs_ + "/db.sock"; }
+
+  // The other links of a hypervisor stay without it (sysctls.cc).
+  absl::Status AllowIpv6OnUnderlay() const {
+    ASSIGN_OR_RETURN(const NetnsScope scope, NetnsScope::Enter(layout_.Namespace(host_.node)));
+    return SetSysctl(fmt::format("ipv6/conf/{}/disable_ipv6", UnderlayOwner(host_)), "0");
+  }
 
   absl::Status RunHere(std::vector<std::string> argv, std::string input = "") const {
     Command command;

@@ -45,13 +45,20 @@ std::string NamespaceBatch(const Layout& layout, const LabPlan& plan) {
   return batch;
 }
 
+std::string_view UnderlayOwner(const Hypervisor& host) {
+  return host.datapath_type == "netdev" ? "br-phy" : "eth0";
+}
+
 std::string LinkBatch(const Layout& layout, const LabPlan& plan) {
   const std::string fabric = layout.Namespace(kFabricNode);
   std::string batch;
   for (size_t i = 0; i < plan.hosts.size(); ++i) {
     const std::string host = layout.Namespace(plan.hosts[i].node);
-    Line(batch, "link add name eth0 netns {} mtu {} type veth peer name {} netns {} mtu {}", host, kUnderlayMtu,
-         UnderlayEnd(i), fabric, kUnderlayMtu);
+    // The VTEP's own MAC is br-phy's with the userspace datapath, and the NIC's with the kernel's.
+    const bool nic = UnderlayOwner(plan.hosts[i]) == "eth0";
+    Line(batch, "link add name eth0 netns {}{} mtu {} type veth peer name {} netns {} mtu {}", host,
+         nic ? fmt::format(" address {}", plan.hosts[i].vtep_mac) : "", kUnderlayMtu, UnderlayEnd(i), fabric,
+         kUnderlayMtu);
     Line(batch, "link add name mgmt0 netns {} type veth peer name {} netns {}", host, ManagementEnd(i), fabric);
   }
   for (const Vm& vm : plan.vms) {
@@ -91,8 +98,9 @@ std::string HypervisorBatch(const LabPlan& plan, const Hypervisor& host) {
 
 std::string VtepBatch(const Hypervisor& host) {
   std::string batch;
-  const std::string_view owner = host.datapath_type == "netdev" ? "br-phy" : "eth0";
-  Line(batch, "addr add {} dev {}", host.vtep, owner);
+  const std::string_view owner = UnderlayOwner(host);
+  // Usable at once: labs have no duplicates to detect.
+  Line(batch, "addr add {} dev {}{}", host.vtep, owner, host.vtep.family() == IpFamily::kV6 ? " nodad" : "");
   Line(batch, "link set {} up", owner);
   return batch;
 }

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "tests/lab/layout.h"
@@ -28,6 +29,8 @@ std::string LinkBatch(const Layout& layout, const LabPlan& plan);
 // Run in the namespace that they are for.
 std::string FabricBatch(const LabPlan& plan);
 std::string HypervisorBatch(const LabPlan& plan, const Hypervisor& host);
+// The link that has the VTEP address.
+std::string_view UnderlayOwner(const Hypervisor& host);
 // Once br-phy is there, which the userspace datapath needs; with the kernel's the NIC has the address.
 std::string VtepBatch(const Hypervisor& host);
 std::string VmBatch(const Vm& vm);

@@ -36,6 +36,15 @@ TEST(Batches, MakeNamespacesThenLinksBetweenThem) {
             "tap00000000-00 netns kl-x-hv1 mtu 9000\n");
 }
 
+TEST(Batches, WithTheKernelsDatapathTheNicIsTheVtep) {
+  LabPlan plan = OneHostOneVm();
+  plan.hosts[0].datapath_type = "system";
+  EXPECT_EQ(
+      LinkBatch(Layout("x"), plan).rfind("link add name eth0 netns kl-x-hv1 address 02:6b:6c:00:00:01 ", 0),
+      0U);
+  EXPECT_EQ(VtepBatch(plan.hosts[0]), "addr add 198.18.0.1/16 dev eth0\nlink set eth0 up\n");
+}
+
 TEST(Batches, ConfigureAVm) {
   EXPECT_EQ(VmBatch(OneHostOneVm().vms[0]),
             "link set lo up\n"

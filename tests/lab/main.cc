@@ -53,6 +53,7 @@ struct Options {
   TraceCheckOptions trace_check;
   std::string case_file;
   std::string case_lab;
+  std::string case_datapath = "ovs";
 };
 
 int Fail(const absl::Status& status, int exit_status = 1) {
@@ -171,7 +172,7 @@ void AddRun(cli::Command& app, Options& options) {
   cli::Command run = app.AddCommand("run", "Run cases; exit 1 if one fails (docs/cases.md)");
   run.AddOption("CASE", options.run.files, "Case files").Required();
   run.AddOption("--datapath", options.run_datapaths,
-                "Where to run them: sim, ovs, or both with a comma between")
+                "Where to run them: sim, ovs and ovs-kernel, with commas between")
       .ShowDefault();
   run.AddOption("--jobs", options.run.jobs, "So many at a time; by default one per processor");
   run.AddOption("-o,--output", options.output, "table or json").OneOf({"table", "json"});
@@ -179,6 +180,7 @@ void AddRun(cli::Command& app, Options& options) {
   one.Hide();
   one.AddOption("CASE", options.case_file).Required();
   one.AddOption("--lab", options.case_lab).Required();
+  one.AddOption("--datapath", options.case_datapath).OneOf({"ovs", "ovs-kernel"});
 }
 
 // Fills options.run.datapaths.
@@ -186,15 +188,16 @@ absl::Status ReadDatapaths(Options& options) {
   options.run.datapaths.clear();
   std::stringstream words(options.run_datapaths);
   for (std::string word; std::getline(words, word, ',');) {
-    if (word != "sim" && word != "ovs") return Invalid("--datapath: \"{}\" is not sim or ovs", word);
+    if (word != "sim" && word != "ovs" && word != "ovs-kernel") {
+      return Invalid("--datapath: \"{}\" is not sim, ovs or ovs-kernel", word);
+    }
     options.run.datapaths.push_back(word);
   }
-  return options.run.datapaths.empty() ? Invalid("--datapath: name sim, ovs, or both") : absl::OkStatus();
+  return options.run.datapaths.empty() ? Invalid("--datapath: name sim, ovs or ovs-kernel") : absl::OkStatus();
 }
 
 bool NeedsRoot(const std::string& command, const Options& options) {
-  return command != "run" || std::find(options.run.datapaths.begin(), options.run.datapaths.end(), "ovs") !=
-                                 options.run.datapaths.end();
+  return command != "run" || options.run.datapaths != std::vector<std::string>{"sim"};
 }
 
 int RunCasesCommand(Options& options) {
@@ -225,7 +228,7 @@ int Dispatch(const cli::CommandLine& app, Options& options) {
     return RunTraceCheck(options.trace_check);
   }
   if (command == "run") return RunCasesCommand(options);
-  if (command == "run-case") return RunCaseInLab(options.case_file, options.case_lab);
+  if (command == "run-case") return RunCaseInLab(options.case_file, options.case_lab, options.case_datapath);
   if (command == "status") return RunStatus(options);
   if (command == "stream") return RunStreamCommand(options);
   if (command == "restart-agent") return RunRestartAgent(options);

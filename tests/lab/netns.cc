@@ -8,13 +8,13 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <charconv>
 #include <cstring>
 #include <filesystem>
 #include <optional>
 #include <set>
 #include <utility>
 
+#include "tests/lab/process.h"
 #include "vswitch/base/check.h"
 #include "vswitch/base/status.h"
 
@@ -99,13 +99,8 @@ std::vector<pid_t> ProcessesIn(const std::vector<std::string>& namespaces) {
     if (auto identity = IdentityOf(NetnsPath(name))) wanted.insert(*identity);
   }
   std::vector<pid_t> processes;
-  std::error_code error;
-  for (const auto& entry : std::filesystem::directory_iterator("/proc", error)) {
-    const std::string text = entry.path().filename().string();
-    pid_t pid = 0;
-    const auto parsed = std::from_chars(text.data(), text.data() + text.size(), pid);
-    if (parsed.ec != std::errc() || *parsed.ptr != '\0' || pid == getpid()) continue;
-    const auto identity = IdentityOf(entry.path().string() + "/ns/net");
+  for (const pid_t pid : OtherProcesses()) {
+    const auto identity = IdentityOf(fmt::format("/proc/{}/ns/net", pid));
     if (identity && wanted.count(*identity) != 0) processes.push_back(pid);
   }
   return processes;

@@ -122,12 +122,18 @@ absl::StatusOr<Hypervisor> PlanHost(const NetworkState& topology, const HostId& 
   Hypervisor host{id.str(), V4(kUnderlay, number), VtepMac(index),
                   V4(kManagement, kFirstManagementHost + number)};
   const model::Host* pinned = Find(topology.hosts, id);
-  if (pinned == nullptr || !pinned->tunnel_v4) return host;
-  if (!UnderlayNetwork().Contains(*pinned->tunnel_v4)) {
-    return Invalid("host \"{}\" pins the tunnel address {}: the lab's underlay is {}", id, *pinned->tunnel_v4,
-                   UnderlayNetwork());
+  if (pinned == nullptr || (!pinned->tunnel_v4 && !pinned->tunnel_v6)) return host;
+  if (pinned->tunnel_v4 && pinned->tunnel_v6) {
+    return Invalid("host \"{}\" pins {} and {}: a host of the lab has one tunnel address", id,
+                   *pinned->tunnel_v4, *pinned->tunnel_v6);
   }
-  host.vtep = IpPrefix(*pinned->tunnel_v4, kNetworkLength);
+  const IpAddress& address = pinned->tunnel_v4 ? *pinned->tunnel_v4 : *pinned->tunnel_v6;
+  const IpPrefix underlay = address.is_v4() ? UnderlayNetwork() : UnderlayNetwork6();
+  if (!underlay.Contains(address)) {
+    return Invalid("host \"{}\" pins the tunnel address {}: the lab's underlay is {} and {}", id, address,
+                   UnderlayNetwork(), UnderlayNetwork6());
+  }
+  host.vtep = IpPrefix(address, underlay.length());
   return host;
 }
 
@@ -212,6 +218,7 @@ absl::Status CheckInterfaces(const LabPlan& plan) {
 }  // namespace
 
 IpPrefix UnderlayNetwork() { return V4(kUnderlay, 0); }
+IpPrefix UnderlayNetwork6() { return *IpPrefix::Parse("2001:2::/64"); }
 IpPrefix ManagementNetwork() { return V4(kManagement, 0); }
 IpPrefix ControllerAddress() { return V4(kManagement, 1); }
 std::string ControllerEndpoint() {
@@ -231,6 +238,12 @@ absl::StatusOr<LabPlan> MakePlan(const NetworkState& topology) {
   std::sort(plan.vms.begin(), plan.vms.end(), [](const Vm& a, const Vm& b) { return a.node < b.node; });
   RETURN_IF_ERROR(CheckInterfaces(plan));
   return plan;
+}
+
+TunnelAddresses OwnAddresses(const Hypervisor& host) {
+  TunnelAddresses own;
+  (host.vtep.address().is_v4() ? own.v4 : own.v6) = host.vtep.address();
+  return own;
 }
 
 const Vm* FindVm(const LabPlan& plan, std::string_view node) {

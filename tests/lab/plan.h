@@ -12,14 +12,17 @@
 #include "vswitch/base/ids.h"
 #include "vswitch/base/ip_address.h"
 #include "vswitch/base/mac_address.h"
+#include "vswitch/host_view.h"
 
 namespace kasane::lab {
 
 // Bytes of IP packet between hypervisors: what a tenant MTU of 1450 needs with VXLAN over IPv4.
 inline constexpr uint32_t kUnderlayMtu = 1500;
 
-// From 198.18.0.0/15, which RFC 2544 sets apart for test set-ups. They exist in a lab's namespaces only.
+// From 198.18.0.0/15 and 2001:2::/48, which RFC 2544 and RFC 5180 set apart for test set-ups. They exist in a
+// lab's namespaces only.
 IpPrefix UnderlayNetwork();    // 198.18.0.0/16
+IpPrefix UnderlayNetwork6();   // 2001:2::/64, for hosts that pin an address in it.
 IpPrefix ManagementNetwork();  // 198.19.0.0/16
 // The controller's address, with the management network's length.
 IpPrefix ControllerAddress();
@@ -70,5 +73,8 @@ struct LabPlan {
 absl::StatusOr<LabPlan> MakePlan(const NetworkState& topology);
 
 const Vm* FindVm(const LabPlan& plan, std::string_view node);
+
+// Its VTEP, as an agent has it.
+TunnelAddresses OwnAddresses(const Hypervisor& host);
 
 }  // namespace kasane::lab

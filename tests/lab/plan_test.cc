@@ -127,7 +127,11 @@ TEST(MakePlan, RefusesWhatCannotBeALab) {
   host->id = HostId("hv1");
   host->tunnel_v4 = *IpAddress::Parse("10.0.0.1");
   pinned.hosts[host->id] = host;
-  EXPECT_THAT(Message(MakePlan(pinned).status()), HasSubstr("the lab's underlay is 198.18.0.0/16"));
+  EXPECT_THAT(Message(MakePlan(pinned).status()),
+              HasSubstr("the lab's underlay is 198.18.0.0/16 and 2001:2::/64"));
+  host->tunnel_v4 = *IpAddress::Parse("198.18.7.7");
+  host->tunnel_v6 = *IpAddress::Parse("2001:2::7");
+  EXPECT_THAT(Message(MakePlan(pinned).status()), HasSubstr("a host of the lab has one tunnel address"));
 }
 
 TEST(MakePlan, KeepsAPinnedTunnelAddress) {
@@ -139,6 +143,13 @@ TEST(MakePlan, KeepsAPinnedTunnelAddress) {
   const auto plan = MakePlan(pinned);
   ASSERT_TRUE(plan.ok()) << plan.status();
   EXPECT_EQ(plan->hosts[0].vtep.ToString(), "198.18.7.7/16");
+
+  host->tunnel_v4.reset();
+  host->tunnel_v6 = *IpAddress::Parse("2001:2::7");
+  const auto over_ipv6 = MakePlan(pinned);
+  ASSERT_TRUE(over_ipv6.ok()) << over_ipv6.status();
+  EXPECT_EQ(over_ipv6->hosts[0].vtep.ToString(), "2001:2::7/64");
+  EXPECT_EQ(OwnAddresses(over_ipv6->hosts[0]).v6, *IpAddress::Parse("2001:2::7"));
 }
 
 }  // namespace

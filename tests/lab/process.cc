@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <charconv>
 #include <chrono>
 #include <cstdlib>
 #include <cstring>
@@ -189,6 +190,18 @@ pid_t RecordedProcess(const std::string& path) {
   std::string start_time;
   if (!(file >> pid >> start_time) || pid <= 1 || start_time != StartTime(pid)) return 0;
   return pid;
+}
+
+std::vector<pid_t> OtherProcesses() {
+  std::vector<pid_t> processes;
+  std::error_code error;
+  for (const auto& entry : std::filesystem::directory_iterator("/proc", error)) {
+    const std::string text = entry.path().filename().string();
+    pid_t pid = 0;
+    const auto parsed = std::from_chars(text.data(), text.data() + text.size(), pid);
+    if (parsed.ec == std::errc() && *parsed.ptr == '\0' && pid != getpid()) processes.push_back(pid);
+  }
+  return processes;
 }
 
 absl::StatusOr<int> OpenPidfd(pid_t pid) {

@@ -43,6 +43,9 @@ pid_t RecordedProcess(const std::string& path);
 // gone.
 void EndProcesses(const std::vector<pid_t>& processes, int patience_ms);
 
+// Every process of this machine but the calling one. Each may be gone by now.
+std::vector<pid_t> OtherProcesses();
+
 // A descriptor that becomes readable when the process ends. The caller closes it.
 absl::StatusOr<int> OpenPidfd(pid_t pid);
 

@@ -40,7 +40,10 @@ namespace kasane {
   X(kRouterAdvertisement, 25, "router_advertisement",                                                          \
     "port security: a VM may not advertise itself as a router")                                                \
   X(kMtu, 26, "mtu", "larger than the MTU of the network that it is in, or that a router sends it to")         \
-  X(kSlowPathRate, 27, "slow_path_rate", "one port asked the agent for more answers than it may in a second")
+  X(kSlowPathRate, 27, "slow_path_rate", "one port asked the agent for more answers than it may in a second")  \
+  X(kReplicationRate, 28, "replication_rate",                                                                  \
+    "one port sent more frames to be replicated (broadcast, multicast, unknown unicast) than it may in a "     \
+    "second")
 
 enum class DropReason : uint8_t {
 #define X(name, number, label, text) name = number,

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -36,6 +37,12 @@ inline void AddDropTold(FlowTable& out, Table table, uint16_t priority, std::str
 inline std::string TestMtu(uint32_t mtu) {
   constexpr uint32_t kEthernet = 14;
   return fmt::format("check_pkt_larger({})->NXM_NX_REG6[0],", std::min(mtu + kEthernet, uint32_t{0xffff}));
+}
+
+// Drops what the port sends too fast, with a comma behind it; first of the actions, as OpenFlow wants it. The
+// meter has the number of its switch port.
+inline std::string ThroughMeter(const std::optional<MeterRate>& limit, uint32_t ofport) {
+  return limit ? fmt::format("meter:{},", ofport) : "";
 }
 
 inline std::string Goto(Table table) { return fmt::format("goto_table:{}", static_cast<int>(table)); }

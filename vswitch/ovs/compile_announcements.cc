@@ -46,11 +46,12 @@ std::map<NetworkId, Movable> MovableByNetwork(const HostView& view) {
 }
 
 // What may announce something is shown to the agent, which judges it, and goes on to `next`. OpenFlow cannot
-// compare two fields: where a whole prefix may move, every request within it is shown.
-void Show(Table table, const std::string& from, const std::set<IpPrefix>& v4, Table next, const Owner& owner,
-          FlowTable& out) {
+// compare two fields: where a whole prefix may move, every request within it is shown. `first` is done before
+// that.
+void Show(Table table, const std::string& from, const std::set<IpPrefix>& v4, const std::string& first,
+          Table next, const Owner& owner, FlowTable& out) {
   const std::string group = from + ",dl_dst=01:00:00:00:00:00/01:00:00:00:00:00";
-  const std::string actions = fmt::format("{},{}", ToAgent(SlowPathCause::kAnnouncement), Goto(next));
+  const std::string actions = fmt::format("{}{},{}", first, ToAgent(SlowPathCause::kAnnouncement), Goto(next));
   for (const IpPrefix& prefix : v4) {
     const std::string sender_is_target =
         prefix.length() == 0 ? "" : fmt::format(",arp_spa={},arp_tpa={}", prefix, prefix);
@@ -79,11 +80,12 @@ void CompileAnnouncements(const HostView& view, const Bindings& bindings, FlowTa
     if (ofport == bindings.ports.end() || !port.admin_state_up || !network.admin_state_up) continue;
     if (network.router_hosts.empty() && !movable[network.id].any) continue;
     Show(Table::kL2, fmt::format("metadata={:#x},in_port={}", network.vni.value(), ofport->second),
-         MayAnnounce(port), Table::kFlood, {OwnerKind::kPort, id.str()}, out);
+         MayAnnounce(port), ThroughMeter(bindings.replication_limit, ofport->second), Table::kFlood,
+         {OwnerKind::kPort, id.str()}, out);
   }
   for (const auto& [id, network] : view.networks) {
     if (!network.admin_state_up || !movable[id].any) continue;
-    Show(Table::kTunnelL2, fmt::format("metadata={:#x}", network.vni.value()), movable[id].v4,
+    Show(Table::kTunnelL2, fmt::format("metadata={:#x}", network.vni.value()), movable[id].v4, "",
          Table::kFloodLocal, {OwnerKind::kNetwork, id.str()}, out);
   }
 }

@@ -37,9 +37,9 @@ std::set<HostId> UnsecuredHosts(const HostView& view, const NetworkId& network) 
   return hosts;
 }
 
-std::string LocalCopies(const std::vector<uint32_t>& ofports) {
+std::string LocalCopies(const std::map<PortId, uint32_t>& ports) {
   std::string copies;
-  for (const uint32_t ofport : ofports) {
+  for (const auto& [id, ofport] : ports) {
     copies += fmt::format("{}{}{}", copies.empty() ? "" : ",", Deliver(ofport), Resubmit(Table::kDeliver));
   }
   return copies;
@@ -71,6 +71,7 @@ class NetworkCompiler {
   void Replication() {
     const std::string group = here_ + ",dl_dst=01:00:00:00:00:00/01:00:00:00:00:00";
     Add(out_, Table::kL2, 50, group, Goto(Table::kFlood), owner_);
+    Limit(Table::kL2, 55, group, "in_port", Table::kFlood);
     Copies(Table::kFlood, 100, Tunnels(view_, network_.flood_hosts, bindings_), Resubmit(Table::kFloodLocal));
     Add(out_, Table::kTunnel, 100, FromTunnel(), SetMetadata(network_.vni) + Goto(Table::kTunnelL2), owner_);
     Add(out_, Table::kTunnelL2, 50, group, Goto(Table::kFloodLocal), owner_);
@@ -84,10 +85,10 @@ class NetworkCompiler {
     if (hosts.empty() && ports_.unsecured.empty()) return;
     const std::string look_up = Resubmit(Table::kLearned) + ",";
     Add(out_, Table::kL2, 10, here_, look_up + Goto(Table::kUnknown), owner_);
-    std::vector<uint32_t> unsecured;
-    for (const auto& [id, ofport] : ports_.unsecured) unsecured.push_back(ofport);
-    const std::string local = LocalCopies(unsecured);
-    Copies(Table::kUnknown, 50, Tunnels(view_, hosts, bindings_), local);
+    const std::string local = LocalCopies(ports_.unsecured);
+    Add(out_, Table::kUnknown, 50, here_, Goto(Table::kUnknownFlood), owner_);
+    Limit(Table::kUnknown, 60, here_, reg::kInPort, Table::kUnknownFlood);
+    Copies(Table::kUnknownFlood, 50, Tunnels(view_, hosts, bindings_), local);
     const std::map<HostId, uint32_t> keys = AssignHostKeys(view_.hosts);
     for (const HostId& host : hosts) LearnedRemote(host, keys);
     LearnedLocal(Table::kUnknown);
@@ -101,6 +102,16 @@ class NetworkCompiler {
   std::string FromTunnel() const { return fmt::format("tun_id={:#x}", network_.vni.value()); }
   std::string Learned(uint32_t place) const {
     return fmt::format("{},{}={:#x}", here_, reg::kLearnedPlace, place);
+  }
+
+  // What `match` says, from one of our ports, goes on to `next` as fast as that port may.
+  void Limit(Table table, uint16_t priority, const std::string& match, std::string_view port_field,
+             Table next) {
+    if (!bindings_.replication_limit) return;
+    for (const auto& [id, ofport] : ports_.all) {
+      Add(out_, table, priority, fmt::format("{},{}={}", match, port_field, ofport),
+          ThroughMeter(bindings_.replication_limit, ofport) + Goto(next), {OwnerKind::kPort, id.str()});
+    }
   }
 
   // One copy for each of `tunnels`, then `last`, in as many flows as that needs.

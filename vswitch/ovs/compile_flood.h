@@ -19,7 +19,7 @@ inline constexpr size_t kVtepsPerFlow = 500;
 
 // Switch ports of a network that are up.
 struct NetworkPorts {
-  std::vector<uint32_t> all;
+  std::map<PortId, uint32_t> all;
   std::map<PortId, uint32_t> unsecured;  // Those of them with port security off.
 };
 

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "vswitch/ovs/actions.h"
+#include "vswitch/packet/hex.h"
 
 namespace kasane::ovs {
 namespace {
@@ -30,11 +31,7 @@ uint16_t RoutePriority(const IpPrefix& destination) {
 }
 
 // The 128 bits of an IPv6 address as ovs-actions(7) takes them for a register.
-std::string Hex(const IpAddress& ip) {
-  std::string text = "0x";
-  for (const uint8_t byte : ip.bytes()) text += fmt::format("{:02x}", byte);
-  return text;
-}
+std::string Hex(const IpAddress& ip) { return "0x" + HexText(ip.bytes()); }
 
 std::string NextHopMatch(const IpAddress& ip) {
   return ip.is_v4() ? fmt::format("ip,{}={}", reg::kNextHop4, Hex(ip))

@@ -15,6 +15,7 @@
 #include "vswitch/ovs/compile_flood.h"
 #include "vswitch/ovs/compile_port_security.h"
 #include "vswitch/ovs/compile_router.h"
+#include "vswitch/packet/packet.h"
 
 namespace kasane::ovs {
 namespace {
@@ -126,9 +127,6 @@ uint32_t AdvertisementFlags(const AnsweredAddress& a) {
   return (a.router ? kRouterFlag : 0) | kSolicited | (a.anycast ? 0 : kOverride);
 }
 
-// Bytes of a frame with a solicitation and one link-layer option, no extension header, nothing behind it.
-constexpr int kNdRewritable = 14 + 40 + 24 + 8;
-
 // The solicitation is turned into the advertisement in place, in three tables: a frame with other options or
 // headers would be mangled, since OVS takes the first option for the link-layer address; and the fields of an
 // advertisement can be set only where the flow matches on one.
@@ -215,6 +213,9 @@ void CompileLocalPort(const HostView& view, const LocalPort& port, uint32_t ofpo
       fmt::format("{}set_field:{:#x}->{},{}", SetMetadata(vni), ofport, reg::kInPort, Goto(Table::kHygiene)),
       owner);
   CompilePortSecurity(port, ofport, out);
+  if (bindings.replication_limit) {
+    out.AddMeter(ofport, {*bindings.replication_limit, owner, DropReason::kReplicationRate});
+  }
   CompileLocalMac(view, port, port.mac, ofport, out);
   Add(out, Table::kDeliver, 100, fmt::format("{}={:#x}", reg::kOutPort, ofport),
       fmt::format("output:{}", ofport), owner);
@@ -310,7 +311,7 @@ void CompileView(const HostView& view, const Bindings& bindings, FlowTable& out)
     if (ofport == bindings.ports.end()) continue;
     CompileLocalPort(view, port, ofport->second, bindings, announcers, out);
     if (!port.admin_state_up) continue;
-    ports[port.network].all.push_back(ofport->second);
+    ports[port.network].all.emplace(id, ofport->second);
     if (!port.port_security_enabled) ports[port.network].unsecured.emplace(id, ofport->second);
   }
   for (const auto& [id, endpoint] : view.endpoints) {

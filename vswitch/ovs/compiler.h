@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 
 #include "vswitch/host_view.h"
 #include "vswitch/ovs/flow_table.h"
@@ -20,6 +21,8 @@ struct Bindings {
   // Flows can make a neighbour advertisement of a solicitation. The kernel's datapath cannot (it lacks the ND
   // extensions): there the agent answers.
   bool nd_in_tables = true;
+  // What one port may have replicated. Nothing: no limit, or the switch has no meters.
+  std::optional<MeterRate> replication_limit = std::nullopt;
 
   bool operator==(const Bindings&) const = default;
 };

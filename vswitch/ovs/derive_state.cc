@@ -143,6 +143,7 @@ UnderlayState Underlay(const OvsdbSnapshot& snapshot, const std::string& datapat
   if (netdev) state.problem = NetdevFault(snapshot, config, address, owner->link);
   state.usable = state.problem.empty();
   if (state.usable && netdev) state.bridge = owner->link;
+  state.mtu = owner->mtu;
   return state;
 }
 
@@ -201,6 +202,14 @@ SwitchState DeriveState(const OvsdbSnapshot& snapshot, const OvsdbPlan& plan, co
   AddAttachments(snapshot, link, config, state);
   state.vxlan_v4 = VxlanPort(snapshot, link, config, kVxlanPort4);
   state.vxlan_v6 = VxlanPort(snapshot, link, config, kVxlanPort6);
+  if (link.meters) {
+    state.replication_limit = config.replication_limit;
+  } else if (config.replication_limit) {
+    state.problems.push_back(
+        {fmt::format("bridge {}", config.bridge),
+         "the switch has no meters (an old kernel module, before Linux 4.18?): what VMs send to "
+         "be replicated is not limited"});
+  }
   state.ready =
       snapshot.connected && !plan.blocked && plan.ops.empty() && HasTunnelPorts(state, config.tunnel_addresses);
   return state;

@@ -19,6 +19,7 @@ struct SwitchLink {
   bool connected = false;
   uint64_t session = 0;
   std::map<std::string, uint32_t> ports;  // By name, cut at 15 characters.
+  bool meters = false;                    // It has some.
   std::string error;                      // Why it is not connected.
 
   bool operator==(const SwitchLink&) const = default;

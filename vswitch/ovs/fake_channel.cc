@@ -42,6 +42,29 @@ class FakeChannel : public OpenFlowChannel {
     return flows;
   }
 
+  absl::StatusOr<std::optional<std::string>> ChangeMeter(const MeterChange& change) override {
+    switch_.meter_changes.push_back(change);
+    if (switch_.CallFails()) return Error(absl::StatusCode::kUnavailable, "the connection was lost");
+    if (switch_.refused_meter == change.id) return std::optional<std::string>("OFPMMFC_OUT_OF_METERS");
+    const bool exists = switch_.meters.count(change.id) != 0;
+    if (exists != (change.kind != MeterChange::Kind::kAdd))
+      return std::optional<std::string>("OFPMMFC_METER_EXISTS");
+    if (change.kind == MeterChange::Kind::kDelete) {
+      switch_.meters.erase(change.id);
+    } else {
+      switch_.meters[change.id] = change.limit;
+    }
+    return std::nullopt;
+  }
+
+  absl::StatusOr<std::map<uint32_t, MeterRate>> Meters() override { return switch_.meters; }
+
+  absl::StatusOr<std::map<uint32_t, uint64_t>> MeterDrops() override {
+    std::map<uint32_t, uint64_t> drops;
+    for (const auto& [id, limit] : switch_.meters) drops[id] = 3;
+    return drops;
+  }
+
   absl::StatusOr<CanonicalFlow> Canonical(const FlowKey& key, const std::string& actions) const override {
     return FakeCanonical(key, actions);
   }

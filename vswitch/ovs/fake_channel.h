@@ -24,18 +24,24 @@ class FakeSwitch {
     bool operator==(const Flow&) const = default;
   };
 
-  std::map<FlowKey, Flow> flows;                 // Under canonical keys.
+  std::map<FlowKey, Flow> flows;  // Under canonical keys.
+  std::map<uint32_t, MeterRate> meters;
+  std::vector<MeterChange> meter_changes;        // Every one sent, also those refused.
   std::vector<std::vector<FlowChange>> bundles;  // Every one sent, also those refused.
   size_t dumps = 0;
   size_t connections = 0;
 
   // Faults.
-  std::string refused_actions;        // A bundle that adds a flow with these actions is refused.
+  std::optional<uint32_t> refused_meter;  // No change of this meter is taken.
+  std::string refused_actions;            // A bundle that adds a flow with these actions is refused.
   std::optional<size_t> fail_call;    // The n-th Commit or Dump from now (0: the next) loses the connection ...
   bool apply_before_failing = false;  // ... before or after the switch took the bundle.
 
   absl::StatusOr<std::unique_ptr<OpenFlowChannel>> Connect();
-  void Restart() { flows.clear(); }
+  void Restart() {
+    flows.clear();
+    meters.clear();
+  }
 
  private:
   friend class FakeChannel;

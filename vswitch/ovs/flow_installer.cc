@@ -47,13 +47,43 @@ absl::StatusOr<InstalledFlows> ReadInstalled(OpenFlowChannel& channel, const Flo
 
 absl::StatusOr<ApplyResult> FlowInstaller::Apply(const FlowTable& desired) {
   if (!installed_) {
-    ASSIGN_OR_RETURN(installed_, ReadInstalled(*channel_, desired));
+    ASSIGN_OR_RETURN(InstalledFlows flows, ReadInstalled(*channel_, desired));
+    ASSIGN_OR_RETURN(meters_, channel_->Meters());
+    installed_ = std::move(flows);
   }
-  return Commit(PlanChanges(desired, *installed_));
+  std::map<Owner, std::string> failed;
+  RETURN_IF_ERROR(SetMeters(desired, failed));
+  ASSIGN_OR_RETURN(ApplyResult result, Commit(PlanChanges(desired, *installed_), std::move(failed)));
+  RETURN_IF_ERROR(DeleteMeters(desired));
+  return result;
 }
 
-absl::StatusOr<ApplyResult> FlowInstaller::Commit(std::vector<FlowChange> changes) {
+absl::Status FlowInstaller::SetMeters(const FlowTable& desired, std::map<Owner, std::string>& failed) {
+  for (const MeterChange& change : PlanMeters(desired, meters_)) {
+    ASSIGN_OR_RETURN(const std::optional<std::string> refusal, channel_->ChangeMeter(change));
+    if (refusal) {
+      failed[change.owner] =
+          fmt::format("meter {} of {} packets/s: {}", change.id, change.limit.rate, *refusal);
+    } else {
+      meters_[change.id] = change.limit;
+    }
+  }
+  return absl::OkStatus();
+}
+
+absl::Status FlowInstaller::DeleteMeters(const FlowTable& desired) {
+  for (const MeterChange& change : PlanMeterDeletions(desired, meters_)) {
+    ASSIGN_OR_RETURN(const std::optional<std::string> refusal, channel_->ChangeMeter(change));
+    if (!refusal) meters_.erase(change.id);
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<ApplyResult> FlowInstaller::Commit(std::vector<FlowChange> changes,
+                                                  std::map<Owner, std::string> failed) {
   ApplyResult result;
+  std::erase_if(changes, [&](const FlowChange& change) { return failed.count(change.owner) != 0; });
+  result.failed_owners = std::move(failed);
   while (!changes.empty()) {
     ASSIGN_OR_RETURN(const std::optional<Refusal> refusal, channel_->Commit(changes));
     if (!refusal) break;

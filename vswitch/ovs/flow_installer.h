@@ -3,8 +3,10 @@
 
 #include <absl/status/statusor.h>
 
+#include <map>
 #include <memory>
 #include <optional>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -24,15 +26,18 @@ class FlowInstaller {
 
   // The first call reads back what the switch holds and repairs only the difference. A bundle that the
   // switch refuses is sent again without the owner of the refused flow; that owner's installed flows stay
-  // as they are. UNAVAILABLE: this object is of no more use, and what is installed is unknown. Any other
-  // error: nothing changed.
+  // as they are; likewise an owner whose meter is refused. UNAVAILABLE: this object is of no more use, and what
+  // is installed is unknown. Any other error: nothing changed.
   absl::StatusOr<ApplyResult> Apply(const FlowTable& desired);
 
  private:
-  absl::StatusOr<ApplyResult> Commit(std::vector<FlowChange> changes);
+  absl::Status SetMeters(const FlowTable& desired, std::map<Owner, std::string>& failed);
+  absl::Status DeleteMeters(const FlowTable& desired);
+  absl::StatusOr<ApplyResult> Commit(std::vector<FlowChange> changes, std::map<Owner, std::string> failed);
 
   std::unique_ptr<OpenFlowChannel> channel_;
   std::optional<InstalledFlows> installed_;  // As acknowledged. Absent: not read back yet.
+  InstalledMeters meters_;                   // The same.
 };
 
 }  // namespace kasane::ovs

@@ -18,6 +18,10 @@ void FlowTable::Add(FlowKey key, FlowValue value) {
 std::string ToString(const FlowTable& table) {
   std::string text;
   const auto out = std::back_inserter(text);
+  for (const auto& [id, meter] : table.meters()) {
+    fmt::format_to(out, "meter={} rate={} burst={} # {} {} drops {}\n", id, meter.limit.rate, meter.limit.burst,
+                   Label(meter.owner.kind), meter.owner.id, Label(meter.drop));
+  }
   for (const auto& [key, value] : table.flows()) {
     fmt::format_to(out, "table={}({}) priority={}{}{} actions={} # {}{}{}{}\n", static_cast<int>(key.table),
                    Label(key.table), key.priority, key.match.empty() ? "" : " ", key.match, value.actions,

@@ -6,6 +6,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <utility>
 
 #include "vswitch/base/drop_reason.h"
 #include "vswitch/datapath.h"
@@ -31,22 +32,44 @@ struct FlowValue {
   bool operator==(const FlowValue&) const = default;
 };
 
+// A meter of the switch: what comes faster than `rate` packets a second, after `burst` at once, is dropped.
+struct MeterRate {
+  uint32_t rate = 0;
+  uint32_t burst = 0;
+
+  bool operator==(const MeterRate&) const = default;
+};
+
+struct Meter {
+  MeterRate limit;
+  Owner owner;
+  DropReason drop = DropReason::kReplicationRate;  // What it drops counts as this.
+
+  bool operator==(const Meter&) const = default;
+};
+
 class FlowTable {
  public:
   // Adds a flow. Two owners that want the same key: the one that compares lower keeps it, and
   // conflicts() counts it.
   void Add(FlowKey key, FlowValue value);
 
+  // A meter that flows may name, by number.
+  void AddMeter(uint32_t id, Meter meter) { meters_.insert_or_assign(id, std::move(meter)); }
+
   const std::map<FlowKey, FlowValue>& flows() const { return flows_; }
+  const std::map<uint32_t, Meter>& meters() const { return meters_; }
   size_t conflicts() const { return conflicts_; }
 
  private:
   std::map<FlowKey, FlowValue> flows_;
+  std::map<uint32_t, Meter> meters_;
   size_t conflicts_ = 0;
 };
 
-// "table=5(l2) priority=100 metadata=0x1,dl_dst=... actions=... # port ID", a line each, with the owner: the
-// golden form, for people to review.
+// "table=5(l2) priority=100 metadata=0x1,dl_dst=... actions=... # port ID", a line each, with the owner, and
+// before them "meter=3 rate=1000 burst=1000 # port ID drops replication_rate": the golden form, for people to
+// review.
 std::string ToString(const FlowTable& table);
 
 }  // namespace kasane::ovs

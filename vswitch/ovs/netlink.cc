@@ -1,6 +1,7 @@
 #include "vswitch/ovs/netlink.h"
 
 #include <linux/genetlink.h>
+#include <linux/if_link.h>
 #include <linux/neighbour.h>
 #include <linux/rtnetlink.h>
 #include <net/if.h>
@@ -12,6 +13,7 @@
 
 #include <array>
 #include <cerrno>
+#include <map>
 #include <utility>
 
 #include "vswitch/base/status.h"
@@ -58,6 +60,20 @@ std::string LinkName(uint32_t index) {
                                                        : fmt::format("link {}", index);
 }
 
+// 0 if the link is gone.
+uint32_t LinkMtu(nl_sock* socket, uint32_t index) {
+  Message request = NewMessage(RTM_GETLINK, NLM_F_REQUEST);
+  ifinfomsg body{};
+  body.ifi_index = static_cast<int>(index);
+  nlmsg_append(request.get(), &body, sizeof body, NLMSG_ALIGNTO);
+  uint32_t mtu = 0;
+  Transact(socket, request.get(), [&mtu](nlmsghdr* header) {
+    nlattr* attribute = nlmsg_find_attr(header, sizeof(ifinfomsg), IFLA_MTU);
+    if (attribute != nullptr && nla_len(attribute) == sizeof mtu) mtu = nla_get_u32(attribute);
+  });
+  return mtu;
+}
+
 NeighbourState StateOf(uint16_t nud) {
   if ((nud & (NUD_REACHABLE | NUD_PERMANENT | NUD_NOARP)) != 0) return NeighbourState::kFresh;
   if ((nud & (NUD_STALE | NUD_DELAY | NUD_PROBE)) != 0) return NeighbourState::kStale;
@@ -89,7 +105,12 @@ std::optional<Neighbour> ReadNeighbour(nlmsghdr* header) {
   return neighbour;
 }
 
-std::optional<LocalAddress> ReadLocalAddress(nlmsghdr* header) {
+struct AddressOfLink {
+  uint32_t link_index = 0;
+  IpAddress address;
+};
+
+std::optional<AddressOfLink> ReadLocalAddress(nlmsghdr* header) {
   std::array<nlattr*, IFA_MAX + 1> attributes{};
   if (nlmsg_parse(header, sizeof(ifaddrmsg), attributes.data(), IFA_MAX, nullptr) < 0) return std::nullopt;
   const auto* body = static_cast<const ifaddrmsg*>(nlmsg_data(header));
@@ -97,7 +118,7 @@ std::optional<LocalAddress> ReadLocalAddress(nlmsghdr* header) {
   nlattr* local = attributes[IFA_LOCAL] != nullptr ? attributes[IFA_LOCAL] : attributes[IFA_ADDRESS];
   const std::optional<IpAddress> address = ReadAddress(local);
   if (!address) return std::nullopt;
-  return LocalAddress{.address = *address, .link = LinkName(body->ifa_index)};
+  return AddressOfLink{body->ifa_index, *address};
 }
 
 absl::StatusOr<RouteInfo> ReadRoute(nlmsghdr* header, const IpAddress& destination) {
@@ -173,12 +194,19 @@ absl::StatusOr<std::vector<LocalAddress>> Netlink::Addresses() {
   Message request = NewMessage(RTM_GETADDR, NLM_F_REQUEST | NLM_F_DUMP);
   ifaddrmsg body{};
   nlmsg_append(request.get(), &body, sizeof body, NLMSG_ALIGNTO);
-  std::vector<LocalAddress> addresses;
-  const int code = Transact(requests_.get(), request.get(), [&addresses](nlmsghdr* header) {
-    if (std::optional<LocalAddress> address = ReadLocalAddress(header)) addresses.push_back(*address);
+  std::vector<AddressOfLink> found;
+  const int code = Transact(requests_.get(), request.get(), [&found](nlmsghdr* header) {
+    if (const auto address = ReadLocalAddress(header)) found.push_back(*address);
   });
   if (code < 0) {
     return Error(absl::StatusCode::kUnavailable, "cannot list this host's addresses: {}", ErrorText(code));
+  }
+  std::vector<LocalAddress> addresses;
+  std::map<uint32_t, uint32_t> mtus;  // By link.
+  for (const auto& [index, address] : found) {
+    const auto [mtu, unknown] = mtus.try_emplace(index);
+    if (unknown) mtu->second = LinkMtu(requests_.get(), index);
+    addresses.push_back({address, LinkName(index), mtu->second});
   }
   return addresses;
 }

@@ -22,6 +22,7 @@ namespace kasane::ovs {
 struct LocalAddress {
   IpAddress address;
   std::string link;
+  uint32_t mtu = 0;  // Of the link. 0: unknown.
 
   bool operator==(const LocalAddress&) const = default;
 };

@@ -31,9 +31,14 @@ class RealChannel : public OpenFlowChannel {
 
   absl::StatusOr<std::optional<Refusal>> Commit(const std::vector<FlowChange>& changes) override;
   absl::StatusOr<std::vector<DumpedFlow>> Dump() override;
+  absl::StatusOr<std::optional<std::string>> ChangeMeter(const MeterChange& change) override;
+  absl::StatusOr<std::map<uint32_t, MeterRate>> Meters() override;
+  absl::StatusOr<std::map<uint32_t, uint64_t>> MeterDrops() override;
   absl::StatusOr<CanonicalFlow> Canonical(const FlowKey& key, const std::string& actions) const override;
 
  private:
+  absl::Status ReadMeters(bool counters, kovs_meter_cb* collect, void* into);
+
   kovs_of* connection_;
   int deadline_ms_;
 };
@@ -77,6 +82,50 @@ absl::StatusOr<std::vector<DumpedFlow>> RealChannel::Dump() {
     return Error(absl::StatusCode::kUnavailable, "{}", error.str());
   }
   return flows;
+}
+
+absl::StatusOr<std::optional<std::string>> RealChannel::ChangeMeter(const MeterChange& change) {
+  const kovs_meter meter = {.change = change.kind == MeterChange::Kind::kDelete   ? KOVS_METER_DELETE
+                                      : change.kind == MeterChange::Kind::kModify ? KOVS_METER_MODIFY
+                                                                                  : KOVS_METER_ADD,
+                            .id = change.id,
+                            .rate = change.limit.rate,
+                            .burst = change.limit.burst};
+  ShimText error;
+  switch (kovs_of_set_meter(connection_, &meter, deadline_ms_, error.out())) {
+    case KOVS_COMMITTED:
+      return std::nullopt;
+    case KOVS_REFUSED:
+      return std::optional<std::string>(error.str());
+    case KOVS_BROKEN:
+      break;
+  }
+  return Error(absl::StatusCode::kUnavailable, "{}", error.str());
+}
+
+absl::Status RealChannel::ReadMeters(bool counters, kovs_meter_cb* collect, void* into) {
+  ShimText error;
+  if (kovs_of_dump_meters(connection_, counters, deadline_ms_, collect, into, error.out()))
+    return absl::OkStatus();
+  return Error(absl::StatusCode::kUnavailable, "{}", error.str());
+}
+
+absl::StatusOr<std::map<uint32_t, MeterRate>> RealChannel::Meters() {
+  std::map<uint32_t, MeterRate> meters;
+  const auto collect = [](void* into, const kovs_dumped_meter* meter) {
+    (*static_cast<std::map<uint32_t, MeterRate>*>(into))[meter->id] = {meter->rate, meter->burst};
+  };
+  RETURN_IF_ERROR(ReadMeters(/*counters=*/false, collect, &meters));
+  return meters;
+}
+
+absl::StatusOr<std::map<uint32_t, uint64_t>> RealChannel::MeterDrops() {
+  std::map<uint32_t, uint64_t> drops;
+  const auto collect = [](void* into, const kovs_dumped_meter* meter) {
+    (*static_cast<std::map<uint32_t, uint64_t>*>(into))[meter->id] = meter->dropped;
+  };
+  RETURN_IF_ERROR(ReadMeters(/*counters=*/true, collect, &drops));
+  return drops;
 }
 
 absl::StatusOr<CanonicalFlow> RealChannel::Canonical(const FlowKey& key, const std::string& actions) const {

@@ -7,6 +7,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -55,6 +56,18 @@ struct DumpedFlow {
   bool operator==(const DumpedFlow&) const = default;
 };
 
+// One change of the switch's meters; they are in no bundle.
+struct MeterChange {
+  enum class Kind : uint8_t { kDelete, kAdd, kModify };
+
+  Kind kind = Kind::kAdd;
+  uint32_t id = 0;
+  MeterRate limit;  // Not used by kDelete.
+  Owner owner;      // Not used by kDelete.
+
+  bool operator==(const MeterChange&) const = default;
+};
+
 class OpenFlowChannel {
  public:
   virtual ~OpenFlowChannel() = default;
@@ -66,6 +79,17 @@ class OpenFlowChannel {
 
   // All flows. An error means that the connection is of no more use.
   virtual absl::StatusOr<std::vector<DumpedFlow>> Dump() = 0;
+
+  // Returns once the switch has done it, or a text why it does not. Deleting a meter deletes the flows that
+  // name it. An error means that the connection is of no more use.
+  virtual absl::StatusOr<std::optional<std::string>> ChangeMeter(const MeterChange& change) = 0;
+
+  // All meters. A rate of 0: one that Kasane does not make. An error means that the connection is of no more
+  // use.
+  virtual absl::StatusOr<std::map<uint32_t, MeterRate>> Meters() = 0;
+
+  // Packets that each meter dropped. Errors likewise.
+  virtual absl::StatusOr<std::map<uint32_t, uint64_t>> MeterDrops() = 0;
 
   // How a dump would show this flow. An error if it is not valid.
   virtual absl::StatusOr<CanonicalFlow> Canonical(const FlowKey& key, const std::string& actions) const = 0;

@@ -18,8 +18,12 @@ Bindings BindingsOf(const SwitchState& state) {
   bindings.vxlan_v4 = state.vxlan_v4;
   bindings.vxlan_v6 = state.vxlan_v6;
   bindings.nd_in_tables = state.datapath_type != "system";
+  bindings.replication_limit = state.replication_limit;
   return bindings;
 }
+
+// What VXLAN takes of the underlay's MTU: outer IP and UDP headers, its own, and the inner Ethernet header.
+uint32_t VxlanOverhead(IpFamily family) { return (family == IpFamily::kV4 ? 20 : 40) + 8 + 8 + 14; }
 
 std::string FirstProblem(const SwitchState& state) {
   if (state.problems.empty()) return "it is being set up";
@@ -38,6 +42,24 @@ InstalledEntry ToEntry(DumpedFlow flow, const Owner* owner) {
   entry.bytes = flow.bytes;
   entry.drop_reason = CookieDropReason(flow.cookie);
   return entry;
+}
+
+// What meters dropped, if anything, as entries of a stage of its own.
+void AppendMeterDrops(const std::map<uint32_t, uint64_t>& drops, const std::map<uint32_t, Meter>& meters,
+                      std::vector<InstalledEntry>& entries) {
+  for (const auto& [id, packets] : drops) {
+    const auto meter = meters.find(id);
+    if (meter == meters.end() || packets == 0) continue;
+    InstalledEntry entry;
+    entry.owner = meter->second.owner;
+    entry.stage = "meter";
+    entry.table = kMeterTable;
+    entry.match = fmt::format("meter={}", id);
+    entry.actions = fmt::format("drop above {} packets/s", meter->second.limit.rate);
+    entry.packets = packets;
+    entry.drop_reason = meter->second.drop;
+    entries.push_back(std::move(entry));
+  }
 }
 
 // What the slow path dropped, as entries of a stage of its own.
@@ -79,6 +101,18 @@ Discrepancy ToDiscrepancy(const FlowChange& change, const InstalledFlows& instal
   return out;
 }
 
+Discrepancy ToDiscrepancy(const MeterChange& change) {
+  Discrepancy out;
+  out.kind = change.kind == MeterChange::Kind::kAdd      ? Discrepancy::Kind::kMissing
+             : change.kind == MeterChange::Kind::kModify ? Discrepancy::Kind::kDifferent
+                                                         : Discrepancy::Kind::kExtra;
+  out.entry.owner = change.owner;
+  out.entry.stage = "meter";
+  out.entry.table = kMeterTable;
+  out.entry.match = fmt::format("meter={}", change.id);
+  return out;
+}
+
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<Datapath>> OvsDatapath::Create(
@@ -100,7 +134,7 @@ OvsDatapath::OvsDatapath(Parts parts, std::function<void()> on_event)
     : parts_(std::move(parts)),
       on_event_(std::move(on_event)),
       facts_(std::make_shared<DatapathFacts>()),
-      owners_(std::make_shared<Owners>()) {
+      legend_(std::make_shared<Legend>()) {
   parts_.keeper->Start([this] { Publish(); });
   if (parts_.slow_path) parts_.slow_path->Start([this] { Publish(); });
   parts_.monitor->Start([this] {
@@ -137,6 +171,10 @@ void OvsDatapath::Publish() {
     facts->generation = uint64_t{state->vxlan_v4} << 32 | state->vxlan_v6;
     facts->attachments = state->attachments;
     facts->tunnels = *parts_.keeper->States();
+    for (const auto& [family, underlay] : state->underlay) {
+      if (underlay.mtu > VxlanOverhead(family))
+        facts->tunnel_mtu[family] = underlay.mtu - VxlanOverhead(family);
+    }
     facts->problems = state->problems;
     if (const std::string problem = parts_.slow_path ? parts_.slow_path->Problem() : ""; !problem.empty()) {
       if (state->ready) facts->problems.push_back({"slow path", problem});
@@ -165,8 +203,11 @@ absl::StatusOr<ApplyResult> OvsDatapath::Apply(const HostView& view) {
   }
   const Bindings bindings = BindingsOf(*state);
   const FlowTable desired = parts_.compile(view, bindings);
-  auto owners = std::make_shared<Owners>();
-  for (const auto& [key, value] : desired.flows()) (*owners)[CookieOf(value.owner, value.drop)] = value.owner;
+  auto legend = std::make_shared<Legend>();
+  for (const auto& [key, value] : desired.flows()) {
+    legend->owners[CookieOf(value.owner, value.drop)] = value.owner;
+  }
+  legend->meters = desired.meters();
 
   absl::StatusOr<ApplyResult> result = Install(desired, state->session);
   if (!result.ok()) {
@@ -178,7 +219,7 @@ absl::StatusOr<ApplyResult> OvsDatapath::Apply(const HostView& view) {
   }
   if (parts_.slow_path) parts_.slow_path->worker().SetView(view, bindings);
   std::lock_guard lock(mutex_);
-  owners_ = std::move(owners);
+  legend_ = std::move(legend);
   return result;
 }
 
@@ -192,17 +233,19 @@ absl::StatusOr<std::vector<InstalledEntry>> OvsDatapath::Dump() {
     return std::tie(a.key.table, b.key.priority, a.key.match) <
            std::tie(b.key.table, a.key.priority, b.key.match);
   });
-  std::shared_ptr<const Owners> owners;
+  ASSIGN_OR_RETURN(const auto meter_drops, channel->MeterDrops());
+  std::shared_ptr<const Legend> legend;
   {
     std::lock_guard lock(mutex_);
-    owners = owners_;
+    legend = legend_;
   }
   std::vector<InstalledEntry> entries;
   entries.reserve(flows.size());
   for (DumpedFlow& flow : flows) {
-    const auto owner = owners->find(flow.cookie);
-    entries.push_back(ToEntry(std::move(flow), owner == owners->end() ? nullptr : &owner->second));
+    const auto owner = legend->owners.find(flow.cookie);
+    entries.push_back(ToEntry(std::move(flow), owner == legend->owners.end() ? nullptr : &owner->second));
   }
+  AppendMeterDrops(meter_drops, legend->meters, entries);
   if (parts_.slow_path) AppendDrops(parts_.slow_path->worker().Drops(), entries);
   return entries;
 }
@@ -218,6 +261,10 @@ absl::StatusOr<std::vector<Discrepancy>> OvsDatapath::Compare(const HostView& vi
   std::vector<Discrepancy> discrepancies;
   for (const FlowChange& change : PlanChanges(desired, installed)) {
     discrepancies.push_back(ToDiscrepancy(change, installed));
+  }
+  ASSIGN_OR_RETURN(const InstalledMeters meters, channel->Meters());
+  for (const auto& plan : {PlanMeters(desired, meters), PlanMeterDeletions(desired, meters)}) {
+    for (const MeterChange& change : plan) discrepancies.push_back(ToDiscrepancy(change));
   }
   return discrepancies;
 }

@@ -8,6 +8,7 @@
 #include <absl/status/statusor.h>
 
 #include <functional>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -60,7 +61,11 @@ class OvsDatapath : public Datapath {
   absl::StatusOr<std::vector<Discrepancy>> Compare(const HostView& view) override;
 
  private:
-  using Owners = std::unordered_map<uint64_t, Owner>;  // By cookie.
+  // What makes sense of a dump.
+  struct Legend {
+    std::unordered_map<uint64_t, Owner> owners;  // By cookie.
+    std::map<uint32_t, Meter> meters;
+  };
 
   void Publish();
   absl::StatusOr<ApplyResult> Install(const FlowTable& desired, uint64_t session);
@@ -68,9 +73,9 @@ class OvsDatapath : public Datapath {
   Parts parts_;
   std::function<void()> on_event_;
 
-  mutable std::mutex mutex_;  // Guards facts_ and owners_.
+  mutable std::mutex mutex_;  // Guards facts_ and legend_.
   std::shared_ptr<const DatapathFacts> facts_;
-  std::shared_ptr<const Owners> owners_;
+  std::shared_ptr<const Legend> legend_;  // Of what was applied last.
 
   // Of the reconcile thread alone.
   std::unique_ptr<FlowInstaller> installer_;

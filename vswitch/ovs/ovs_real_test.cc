@@ -369,8 +369,11 @@ HostView RoutedView() {
 
 TEST_F(OvsRealTest, TakesWhatTheCompilerMakesAndReadsItBackAsEqual) {
   Start();
-  const FlowTable compiled = Compile(
-      RoutedView(), {.ports = {{PortId("local1"), 3}, {PortId("local2"), 4}}, .vxlan_v4 = 1, .vxlan_v6 = 2});
+  const FlowTable compiled = Compile(RoutedView(), {.ports = {{PortId("local1"), 3}, {PortId("local2"), 4}},
+                                                    .vxlan_v4 = 1,
+                                                    .vxlan_v6 = 2,
+                                                    .replication_limit = MeterRate{1000, 1000}});
+  ASSERT_THAT(compiled.meters(), testing::SizeIs(2));
   for (const std::string& expected :
        {fmt::format("+{} ~0 -0", compiled.flows().size()), std::string("+0 ~0 -0")}) {
     Agent agent(config_);
@@ -378,7 +381,14 @@ TEST_F(OvsRealTest, TakesWhatTheCompilerMakesAndReadsItBackAsEqual) {
     agent.desired = compiled;
     EXPECT_EQ(agent.Apply(), expected);
     for (const auto& [owner, reason] : agent.last.failed_owners) ADD_FAILURE() << owner.id << ": " << reason;
+    EXPECT_THAT(*agent->Compare(HostView()), testing::IsEmpty());
   }
+  // What is not wanted any more is deleted, and another rate is a change.
+  Agent agent(config_);
+  ASSERT_TRUE(agent.WaitReady());
+  agent.desired.AddMeter(3, {{2000, 2000}, {OwnerKind::kPort, "local1"}, DropReason::kReplicationRate});
+  EXPECT_EQ(agent.Apply(), fmt::format("+0 ~0 -{}", compiled.flows().size()));
+  EXPECT_THAT(*agent->Compare(HostView()), testing::IsEmpty());
 }
 
 TEST_F(OvsRealTest, FiftyThousandFlows) {

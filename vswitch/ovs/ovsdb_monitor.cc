@@ -254,7 +254,12 @@ void OvsdbMonitor::Connect() {
     Disconnect(error.str());
     return;
   }
-  link_ = {.connected = true, .session = ++sessions_, .ports = {}, .error = ""};
+  uint32_t meters = 0;
+  if (!kovs_of_max_meters(connection_.get(), kDeadlineMs, &meters, error.out())) {
+    Disconnect(error.str());
+    return;
+  }
+  link_ = {.connected = true, .session = ++sessions_, .ports = {}, .meters = meters != 0, .error = ""};
   ports_stale_ = true;
 }
 

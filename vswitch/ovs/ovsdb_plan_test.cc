@@ -176,11 +176,14 @@ TEST(PlanOvsdb, NamesWhatTheSwitchLacks) {
 
 // ---- DeriveState ------------------------------------------------------------------------------------
 
-const std::vector<LocalAddress> kAddresses = {{.address = kVtep4, .link = "br-phy"}};
+const std::vector<LocalAddress> kAddresses = {{.address = kVtep4, .link = "br-phy", .mtu = 1500}};
 
 SwitchLink Link() {
-  return {
-      .connected = true, .session = 3, .ports = {{"br-int", 65534}, {"kas-vx4", 5}, {"tap1", 7}}, .error = ""};
+  return {.connected = true,
+          .session = 3,
+          .ports = {{"br-int", 65534}, {"kas-vx4", 5}, {"tap1", 7}},
+          .meters = true,
+          .error = ""};
 }
 
 SwitchState Derive(const OvsdbSnapshot& snapshot, const SwitchLink& link = Link(),

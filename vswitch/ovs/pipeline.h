@@ -46,23 +46,27 @@ enum class Table : uint8_t {
   kUnknown = 19,        // Unicast to a MAC that is nobody's: where it was learned, or to every unsecured port.
   kTunnelUnknown = 20,  // The same for what came through a tunnel: local ports only.
   kLearned = 21,        // (network, MAC) to a place, filled by the switch itself: not part of any plan.
+  kUnknownFlood = 23,   // Behind kUnknown: the copies for every unsecured port.
   kNdSize = 22,  // Between kNd and kNdReply: can the solicitation be rewritten, or does the agent answer?
 };
 
-inline constexpr int kTableCount = 23;
+inline constexpr int kTableCount = 24;
 
 constexpr std::string_view Label(Table table) {
   constexpr std::array<std::string_view, kTableCount> kLabels = {
-      "input",     "hygiene", "mtu",    "mtu_verdict", "port_security",  "nd_security", "arp",    "nd",
-      "nd_reply",  "l2",      "tunnel", "tunnel_l2",   "flood_local",    "router",      "route",  "path",
-      "neighbour", "deliver", "flood",  "unknown",     "tunnel_unknown", "learned",     "nd_size"};
+      "input",   "hygiene",  "mtu",          "mtu_verdict", "port_security", "nd_security", "arp",
+      "nd",      "nd_reply", "l2",           "tunnel",      "tunnel_l2",     "flood_local", "router",
+      "route",   "path",     "neighbour",    "deliver",     "flood",         "unknown",     "tunnel_unknown",
+      "learned", "nd_size",  "unknown_flood"};
   static_assert(kLabels[static_cast<size_t>(Table::kDeliver)] == "deliver");
-  static_assert(kLabels[static_cast<size_t>(Table::kNdSize)] == "nd_size");
+  static_assert(kLabels[static_cast<size_t>(Table::kUnknownFlood)] == "unknown_flood");
   return kLabels[static_cast<size_t>(table)];
 }
 
-// Number that Dump() gives to what the agent's slow path counts: no table of the switch.
+// Numbers that Dump() gives to what the agent's slow path and the switch's meters count: no tables of the
+// switch.
 inline constexpr uint32_t kSlowPathTable = 255;
+inline constexpr uint32_t kMeterTable = 254;
 
 // Registers. Every name is used by match and action text alike.
 namespace reg {

@@ -43,6 +43,25 @@ std::vector<FlowChange> PlanChanges(const FlowTable& desired, const InstalledFlo
   return deletions;
 }
 
+std::vector<MeterChange> PlanMeters(const FlowTable& desired, const InstalledMeters& installed) {
+  std::vector<MeterChange> changes;
+  for (const auto& [id, meter] : desired.meters()) {
+    const auto have = installed.find(id);
+    if (have != installed.end() && have->second == meter.limit) continue;
+    const auto kind = have == installed.end() ? MeterChange::Kind::kAdd : MeterChange::Kind::kModify;
+    changes.push_back({kind, id, meter.limit, meter.owner});
+  }
+  return changes;
+}
+
+std::vector<MeterChange> PlanMeterDeletions(const FlowTable& desired, const InstalledMeters& installed) {
+  std::vector<MeterChange> changes;
+  for (const auto& [id, limit] : installed) {
+    if (desired.meters().count(id) == 0) changes.push_back({MeterChange::Kind::kDelete, id, {}, {}});
+  }
+  return changes;
+}
+
 void Acknowledge(const std::vector<FlowChange>& changes, InstalledFlows& installed) {
   for (const FlowChange& change : changes) {
     if (change.kind == FlowChange::Kind::kDelete) {

@@ -27,6 +27,13 @@ using InstalledFlows = std::map<FlowKey, InstalledFlow>;
 // What must change, in order: deletions first, then additions and modifications by key.
 std::vector<FlowChange> PlanChanges(const FlowTable& desired, const InstalledFlows& installed);
 
+using InstalledMeters = std::map<uint32_t, MeterRate>;
+
+// The meters that must be there before the flows that name them ...
+std::vector<MeterChange> PlanMeters(const FlowTable& desired, const InstalledMeters& installed);
+// ... and those that nobody wants once these flows are installed.
+std::vector<MeterChange> PlanMeterDeletions(const FlowTable& desired, const InstalledMeters& installed);
+
 // `changes` were acknowledged.
 void Acknowledge(const std::vector<FlowChange>& changes, InstalledFlows& installed);
 

@@ -184,6 +184,44 @@ TEST(FlowInstaller, LeavesOutTheOwnerOfARefusedFlowAndKeepsItsOldOnes) {
   EXPECT_THAT(fake.flows, SizeIs(5)) << "what failed is tried again";
 }
 
+FlowTable WithMeters(FlowTable table, const std::map<uint32_t, uint32_t>& rates, const Owner& owner) {
+  for (const auto& [id, rate] : rates) table.AddMeter(id, {{rate, rate}, owner, DropReason::kReplicationRate});
+  return table;
+}
+
+TEST(FlowInstaller, MetersAreThereBeforeTheFlowsThatNameThemAndGoBehindThem) {
+  FakeSwitch fake;
+  fake.meters = {{7, {1, 1}}, {9, {5, 5}}};  // Of another agent's time.
+  const auto installer = Connect(fake);
+  ASSERT_TRUE(
+      installer->Apply(WithMeters(TableOf({{"a", "meter:7", kPortA}}), {{7, 10}, {8, 10}}, kPortA)).ok());
+  EXPECT_EQ(fake.meters, (std::map<uint32_t, MeterRate>{{7, {10, 10}}, {8, {10, 10}}}));
+
+  const size_t before = fake.meter_changes.size();
+  ASSERT_TRUE(
+      installer->Apply(WithMeters(TableOf({{"a", "meter:7", kPortA}}), {{7, 10}, {8, 10}}, kPortA)).ok());
+  EXPECT_EQ(fake.meter_changes.size(), before) << "an equal table must not touch the switch";
+
+  fake.fail_call = 0;
+  EXPECT_EQ(installer->Apply(TableOf({})).status().code(), absl::StatusCode::kUnavailable);
+  EXPECT_THAT(fake.meters, SizeIs(2)) << "a meter goes only after the flows that name it";
+}
+
+TEST(FlowInstaller, LeavesOutTheOwnerOfARefusedMeter) {
+  FakeSwitch fake;
+  fake.refused_meter = 7;
+  const FlowTable desired =
+      WithMeters(TableOf({{"a", "meter:7", kPortA}, {"b", "1", kPortB}}), {{7, 10}}, kPortA);
+  const auto installer = Connect(fake);
+  const absl::StatusOr<ApplyResult> result = installer->Apply(desired);
+  ASSERT_TRUE(result.ok()) << result.status();
+  EXPECT_THAT(result->failed_owners.at(kPortA), HasSubstr("meter 7 of 10 packets/s: OFPMMFC_OUT_OF_METERS"));
+  EXPECT_THAT(fake.flows, SizeIs(1));
+  fake.refused_meter.reset();
+  ASSERT_TRUE(installer->Apply(desired).ok());
+  EXPECT_THAT(fake.flows, SizeIs(2)) << "what failed is tried again";
+}
+
 TEST(FlowInstaller, GivesUpWhenEverybodyIsRefused) {
   FakeSwitch fake;
   fake.refused_actions = "bad";

@@ -5,6 +5,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -18,6 +19,7 @@ struct UnderlayState {
   bool usable = false;
   std::string bridge;   // netdev: the bridge whose LOCAL port owns the VTEP address. system: empty.
   std::string problem;  // Why it is not usable.
+  uint32_t mtu = 0;     // Bytes of outer IP packet. 0: unknown.
 
   bool operator==(const UnderlayState&) const = default;
 };
@@ -29,6 +31,7 @@ struct SwitchState {
   std::map<PortId, Attachment> attachments;
   uint32_t vxlan_v4 = 0;  // OpenFlow numbers of our VXLAN ports. 0: none.
   uint32_t vxlan_v6 = 0;
+  std::optional<MeterRate> replication_limit;  // As configured; nothing if the switch has no meters.
   std::map<IpFamily, UnderlayState> underlay;  // Of the families that this host has a VTEP in.
   std::vector<Problem> problems;
 

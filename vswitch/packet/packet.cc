@@ -12,7 +12,6 @@ namespace kasane {
 namespace {
 
 constexpr size_t kEthernet = 14;
-constexpr uint8_t kProtoTcp = 6;
 constexpr size_t kNdOptions = 24;  // Behind the ICMPv6 header's start.
 
 std::string_view ProtoName(uint8_t proto) {
@@ -45,7 +44,8 @@ Packet::Packet(std::vector<uint8_t> frame) : frame_(std::move(frame)) {
 void Packet::ParseArp() {
   arp_ = frame_.size() >= kEthernet + 28 && U16(14) == 1 && U16(16) == kEtherIpv4 && frame_[18] == 6 &&
          frame_[19] == 4;
-  malformed_ = !arp_ || arp_op() == 0;
+  // No operation above 255 is assigned (IANA, ARP parameters), and switches read such a one as 0.
+  malformed_ = !arp_ || arp_op() == 0 || arp_op() > 255;
 }
 
 void Packet::ParseIpv4() {

@@ -24,8 +24,13 @@ inline constexpr uint16_t kEtherQinq = 0x88a8;
 inline constexpr uint16_t kEtherIpv6 = 0x86dd;
 
 inline constexpr uint8_t kProtoIcmp = 1;
+inline constexpr uint8_t kProtoTcp = 6;
 inline constexpr uint8_t kProtoUdp = 17;
 inline constexpr uint8_t kProtoIcmpv6 = 58;
+
+// Bytes of a frame with a neighbour solicitation, one link-layer option, no extension header and nothing behind
+// it: the only form that becomes an advertisement by rewriting in place.
+inline constexpr size_t kNdRewritable = 14 + 40 + 24 + 8;
 
 class Packet {
  public:

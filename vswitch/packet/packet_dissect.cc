@@ -12,7 +12,6 @@ namespace {
 using View = std::span<const uint8_t>;
 
 constexpr size_t kEthernet = 14;
-constexpr uint8_t kProtoTcp = 6;
 constexpr uint16_t kVxlanPort = 4789;
 
 uint64_t U16(View bytes, size_t at) { return static_cast<uint64_t>(bytes[at]) << 8 | bytes[at + 1]; }

@@ -13,7 +13,6 @@ namespace {
 
 using Bytes = std::vector<uint8_t>;
 
-constexpr uint8_t kProtoTcp = 6;
 constexpr uint16_t kVxlanPort = 4789;
 
 void Append(Bytes& out, std::span<const uint8_t> bytes) { out.insert(out.end(), bytes.begin(), bytes.end()); }

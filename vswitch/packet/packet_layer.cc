@@ -8,6 +8,7 @@
 
 #include "vswitch/base/check.h"
 #include "vswitch/base/status.h"
+#include "vswitch/packet/hex.h"
 
 namespace kasane {
 namespace {
@@ -268,9 +269,7 @@ std::string FieldValueText(const FieldDef& def, const FieldValue& value) {
   if (const auto* ip = std::get_if<IpAddress>(&value)) return ip->ToString();
   if (const auto* bytes = std::get_if<FieldBytes>(&value)) {
     if (def.type == kWords) return WordsText(def, *bytes);
-    std::string text;
-    for (const uint8_t byte : *bytes) text += fmt::format("{:02x}", byte);
-    return text;
+    return HexText(*bytes);
   }
   const uint64_t number = std::get<uint64_t>(value);
   return def.type == kLetters ? LettersText(def, number) : NumberText(def, number);

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "vswitch/base/status.h"
+#include "vswitch/packet/hex.h"
 #include "vswitch/packet/packet_dissect.h"
 #include "vswitch/packet/packet_encode.h"
 #include "vswitch/packet/packet_syntax.h"
@@ -12,11 +13,7 @@
 namespace kasane {
 namespace {
 
-std::string HexText(std::span<const uint8_t> bytes) {
-  std::string text = "hex:";
-  for (const uint8_t byte : bytes) text += fmt::format("{:02x}", byte);
-  return text;
-}
+std::string HexFrame(std::span<const uint8_t> frame) { return "hex:" + HexText(frame); }
 
 // Fields that say how to build a frame, not what it is like.
 absl::Status CheckMatchable(const Layer& layer) {
@@ -97,7 +94,7 @@ std::string PacketText(std::span<const uint8_t> frame) {
     const auto again = ParsePacketText(text);
     if (again.ok() && std::equal(again->begin(), again->end(), frame.begin(), frame.end())) return text;
   }
-  return HexText(frame);
+  return HexFrame(frame);
 }
 
 absl::StatusOr<FieldMatch> FieldMatch::Parse(std::string_view text) {
@@ -114,7 +111,7 @@ absl::StatusOr<FieldMatch> FieldMatch::Parse(std::string_view text) {
 std::optional<std::string> FieldMatch::Mismatch(std::span<const uint8_t> frame) const {
   if (!layer_) {
     if (std::equal(exact_.begin(), exact_.end(), frame.begin(), frame.end())) return std::nullopt;
-    return fmt::format("expected {}, seen {}", HexText(exact_), HexText(frame));
+    return fmt::format("expected {}, seen {}", HexFrame(exact_), HexFrame(frame));
   }
   const auto seen = Dissect(frame, &*layer_);
   if (!seen) return fmt::format("expected {}, seen {}", Name(layer_->kind), PacketText(frame));

@@ -27,9 +27,8 @@ bool Walk::AnswerNd(const NetworkView& network, const PortId& from) {
   const std::optional<MacAddress> option = packet_.nd_option(1);
   // No room for the answer's link-layer address, duplicate address detection, or more in the packet than the
   // solicitation and that option: not by rewriting in place. Padding behind the packet does not count.
-  constexpr size_t kRewritable = 14 + 40 + 24 + 8;
   if (packet_.ip_src().IsUnspecified() || !option || *option == MacAddress() ||
-      14 + packet_.ip_packet().size() > kRewritable) {
+      14 + packet_.ip_packet().size() > kNdRewritable) {
     Note("nd", holder->owner, fmt::format("{} has {}: asks the slow path", holder->mac, packet_.nd_target()));
     AskSlowPath(network.id, SlowPathCause::kNeighbour);
     return true;

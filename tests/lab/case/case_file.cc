@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <filesystem>
 #include <system_error>
@@ -18,6 +19,7 @@ namespace kasane::lab {
 namespace {
 
 constexpr std::string_view kVmText = "the name of a VM";
+constexpr std::string_view kFrameText = "a packet such as \"icmp(src=10.0.0.1, dst=10.0.0.2)\" or \"hex:...\"";
 constexpr uint32_t kMaxProbeSize = 65000;
 
 std::optional<IpFamily> ReadFamily(Fields& fields) {
@@ -83,17 +85,20 @@ std::vector<ExpectedFrame> ReadReceive(Fields& fields, std::string_view name) {
   return expected;
 }
 
+void CheckDropReason(Fields& fields, std::string_view text) {
+  std::string labels;
+  for (const DropReason reason : kAllDropReasons) {
+    if (Label(reason) == text) return;
+    labels += fmt::format("{}{}", labels.empty() ? "" : ", ", Label(reason));
+  }
+  fields.Fail("drop", fmt::format("\"{}\" is no drop reason; expected one of {}", text, labels));
+}
+
 void ReadDrop(Fields& fields, SendStep& step) {
   step.drop = fields.OptionalText("drop");
   step.at = fields.OptionalText("at").value_or("");
   if (!step.at.empty() && !step.drop) fields.Fail("at", "needs `drop`, whose host it is");
-  if (!step.drop) return;
-  std::string labels;
-  for (const DropReason reason : kAllDropReasons) {
-    if (Label(reason) == *step.drop) return;
-    labels += fmt::format("{}{}", labels.empty() ? "" : ", ", Label(reason));
-  }
-  fields.Fail("drop", fmt::format("\"{}\" is no drop reason; expected one of {}", *step.drop, labels));
+  if (step.drop) CheckDropReason(fields, *step.drop);
 }
 
 StepAction ReadSend(Fields& fields) {
@@ -106,16 +111,28 @@ StepAction ReadSend(Fields& fields) {
     step.from_tunnel->source = inner.Text("source", "the outer source: a host's name or an address");
     inner.Require("vni", "a number from 0 to 16777215");
     step.from_tunnel->vni = inner.Number("vni", 0, 0, 0xffffff);
+    step.from_tunnel->flags = inner.Number("flags", kVxlanFlags, 0, 255);
     inner.Done();
   }
   if (step.from.empty() == !step.from_tunnel) {
     fields.Fail("from", "expected exactly one of from (a VM) and from_tunnel");
   }
-  step.frame = fields.Text("frame", "a packet such as \"icmp(src=10.0.0.1, dst=10.0.0.2)\" or \"hex:...\"");
+  step.frame = fields.Text("frame", kFrameText);
   step.count = fields.Number("count", 1, 1, 2000);
   step.receive = ReadReceive(fields, "receive");
   step.receive_one_of = ReadReceive(fields, "receive_one_of");
   ReadDrop(fields, step);
+  return step;
+}
+
+StepAction ReadStorm(Fields& fields) {
+  StormStep step;
+  step.from = fields.Text("from", kVmText);
+  step.frame = fields.Text("frame", kFrameText);
+  step.count = fields.Number("count", step.count, 1, 100000);
+  step.rate = fields.Number("rate", step.rate, 1, 100000);
+  step.drop = fields.Text("drop", "the reason why most of them are dropped");
+  if (!step.drop.empty()) CheckDropReason(fields, step.drop);
   return step;
 }
 
@@ -223,7 +240,8 @@ StepAction ReadWait(const Value& value, const std::string& path, CaseFaults& fau
 }
 
 constexpr std::string_view kStepNames =
-    "ping, udp, tcp, send, apply, delete, move, address, kill, stop, start, restart, stream, end_stream, wait, "
+    "ping, udp, tcp, send, storm, apply, delete, move, address, kill, stop, start, restart, stream, "
+    "end_stream, wait, "
     "trace";
 
 using FieldsReader = StepAction (*)(Fields&);
@@ -234,6 +252,7 @@ FieldsReader FieldsReaderOf(std::string_view name) {
   if (name == "udp") return [](Fields& fields) { return ReadProbe(fields, ProbeKind::kUdp); };
   if (name == "tcp") return [](Fields& fields) { return ReadProbe(fields, ProbeKind::kTcp); };
   if (name == "send") return ReadSend;
+  if (name == "storm") return ReadStorm;
   if (name == "move") return ReadMove;
   if (name == "address") return ReadAddress;
   if (name == "stream") return ReadStream;
@@ -277,7 +296,10 @@ void ReadSteps(const Value& list, Case& out, CaseFaults& faults) {
 
 void ReadDatapaths(Fields& fields, Case& out) {
   const Value* list = fields.Get("datapaths");
-  if (list == nullptr) return;
+  if (list == nullptr) {
+    out.datapaths = {"sim", "ovs"};
+    return;
+  }
   for (const ValuePtr& item : list->items) {
     if (item->text == "sim" || item->text == "ovs" || item->text == "ovs-kernel") {
       out.datapaths.push_back(item->text);
@@ -321,6 +343,10 @@ void ReadTopology(Fields& fields, Case& out) {
 std::string_view Label(ProbeKind kind) {
   constexpr std::array<std::string_view, 3> kLabels = {"ping", "udp", "tcp"};
   return kLabels[static_cast<size_t>(kind)];
+}
+
+bool RunsOn(const Case& subject, std::string_view datapath) {
+  return std::find(subject.datapaths.begin(), subject.datapaths.end(), datapath) != subject.datapaths.end();
 }
 
 absl::StatusOr<Case> ParseCase(const std::string& file, const std::string& text) {

@@ -19,6 +19,9 @@
 
 namespace kasane::lab {
 
+// Of a VXLAN header that is valid (RFC 7348, 5).
+inline constexpr uint32_t kVxlanFlags = 0x08;
+
 enum class ProbeKind : uint8_t { kPing, kUdp, kTcp };
 
 // A question to an address, and who should answer.
@@ -46,6 +49,7 @@ struct TunnelEntry {
   std::string host;    // That the packet arrives at.
   std::string source;  // Outer source: an address, or another host's name.
   uint32_t vni = 0;
+  uint32_t flags = kVxlanFlags;
 };
 
 // One hand-written frame and exactly who receives what.
@@ -58,6 +62,16 @@ struct SendStep {
   std::vector<ExpectedFrame> receive_one_of;  // Exactly one of these VMs receives all copies (ECMP).
   std::optional<std::string> drop;            // DropReason that must be counted.
   std::string at;                             // Host that drops; empty: any.
+};
+
+// One hand-written frame again and again, faster than its port may. What comes of it is not judged, but that
+// the rest is dropped and counted.
+struct StormStep {
+  std::string from;  // VM.
+  std::string frame;
+  uint32_t count = 3000;
+  uint32_t rate = 3000;  // Frames a second.
+  std::string drop;
 };
 
 struct ApplyStep {
@@ -109,7 +123,7 @@ struct TraceStep {
 };
 
 using StepAction = std::variant<ProbeStep, SendStep, ApplyStep, DeleteStep, MoveStep, ControlStep, StreamStep,
-                                EndStreamStep, WaitStep, TraceStep, AddressStep>;
+                                EndStreamStep, WaitStep, TraceStep, AddressStep, StormStep>;
 
 struct CaseStep {
   int line = 0;
@@ -121,7 +135,7 @@ struct Case {
   std::string name;                    // The file's name without folder and extension.
   std::string file;                    // As given.
   std::string why;                     // The sentence.
-  std::vector<std::string> datapaths;  // That it is restricted to. Empty: all.
+  std::vector<std::string> datapaths;  // That it runs on: "sim", "ovs", "ovs-kernel".
   ResourceFile topology;
   std::string topology_file;  // Where the resources stand.
   std::vector<CaseStep> steps;
@@ -132,5 +146,6 @@ struct Case {
 absl::StatusOr<Case> ParseCase(const std::string& file, const std::string& text);
 
 std::string_view Label(ProbeKind kind);
+bool RunsOn(const Case& subject, std::string_view datapath);
 
 }  // namespace kasane::lab

@@ -32,7 +32,7 @@ TEST(CaseFile, ReadsEachStep) {
           R"yaml(  - ping: {from: a, to: b, size: 100, df: true, ttl: 3, count: 2, error: frag_needed 1400, error_from: 10.0.0.1}
   - udp: {from: a, to: 10.0.0.9, family: 4, answered_by: nobody}
   - send: {from: a, frame: "hex:00", receive: [{vm: b, frame: "icmp(ttl=3)"}, {vm: c}], drop: no_route, at: hv1}
-  - send: {from_tunnel: {host: hv1, source: hv2, vni: 7}, frame: "hex:00"}
+  - send: {from_tunnel: {host: hv1, source: hv2, vni: 7, flags: 0}, frame: "hex:00"}
   - delete: {ports: [p1, p2]}
   - move: {port: a, to: hv3}
   - kill: agent hv1
@@ -41,12 +41,13 @@ TEST(CaseFile, ReadsEachStep) {
   - end_stream: {}
   - wait: applied
   - trace: {from: a, packet: "hex:00", verdict: dropped no_route}
+  - storm: {from: a, frame: "hex:00", rate: 1000, drop: replication_rate}
 )yaml");
   ASSERT_TRUE(parsed.ok()) << Message(parsed.status());
   EXPECT_EQ(parsed->name, "some_fault");
   EXPECT_EQ(parsed->why, "Why.");
   EXPECT_THAT(parsed->topology.items, SizeIs(1));
-  ASSERT_THAT(parsed->steps, SizeIs(12));
+  ASSERT_THAT(parsed->steps, SizeIs(13));
   EXPECT_EQ(parsed->steps[0].line, 6);
   const auto& ping = std::get<ProbeStep>(parsed->steps[0].action);
   EXPECT_EQ(ping.size, 100U);
@@ -56,9 +57,23 @@ TEST(CaseFile, ReadsEachStep) {
   ASSERT_THAT(send.receive, SizeIs(2));
   EXPECT_EQ(send.receive[0].frame, "icmp(ttl=3)");
   EXPECT_EQ(std::get<SendStep>(parsed->steps[3].action).from_tunnel->vni, 7U);
+  EXPECT_EQ(std::get<SendStep>(parsed->steps[3].action).from_tunnel->flags, 0U);
   EXPECT_THAT(std::get<DeleteStep>(parsed->steps[4].action).keys,
               ElementsAre(ResourceKey{Kind::kPort, "p1"}, ResourceKey{Kind::kPort, "p2"}));
   EXPECT_EQ(std::get<ControlStep>(parsed->steps[6].action).host, "hv1");
+  EXPECT_EQ(std::get<StormStep>(parsed->steps[12].action).rate, 1000U);
+}
+
+TEST(CaseFile, RunsOnTheKernelsSwitchOnlyIfItSaysSo) {
+  const std::string steps = "  - wait: applied\n";
+  const auto unmarked = ParseCase("x.yaml", kHead + steps);
+  ASSERT_TRUE(unmarked.ok());
+  EXPECT_TRUE(RunsOn(*unmarked, "sim") && RunsOn(*unmarked, "ovs"));
+  EXPECT_FALSE(RunsOn(*unmarked, "ovs-kernel"));
+  const auto marked = ParseCase("x.yaml", "datapaths: [ovs-kernel]\n" + (kHead + steps));
+  ASSERT_TRUE(marked.ok());
+  EXPECT_TRUE(RunsOn(*marked, "ovs-kernel"));
+  EXPECT_FALSE(RunsOn(*marked, "sim"));
 }
 
 TEST(CaseFile, AFaultHasFileLineFieldAndWhatWasExpected) {
@@ -75,6 +90,8 @@ TEST(CaseFile, AFaultHasFileLineFieldAndWhatWasExpected) {
               HasSubstr("expected exactly one of from (a VM) and from_tunnel"));
   EXPECT_THAT(FaultOf("  - send: {from: a, frame: \"hex:00\", drop: tired}\n"),
               HasSubstr("steps[0].send.drop: \"tired\" is no drop reason; expected one of unknown_port, "));
+  EXPECT_THAT(FaultOf("  - storm: {from: a, frame: \"hex:00\", drop: tired}\n"),
+              HasSubstr("steps[0].storm.drop: \"tired\" is no drop reason"));
   EXPECT_THAT(FaultOf("  - ping: {from: a, to: 10.0.0.1}\n"),
               HasSubstr("steps[0].ping.answered_by: is missing"));
   EXPECT_THAT(FaultOf("  - ping: {from: a, to: b, error: sad}\n"), HasSubstr("\"sad\" is no ICMP error"));

@@ -2,14 +2,12 @@
 
 #include <algorithm>
 
+#include "vswitch/packet/packet.h"
+
 namespace kasane::lab {
 namespace {
 
-constexpr uint8_t kIcmp = 1;
-constexpr uint8_t kTcp = 6;
-constexpr uint8_t kUdp = 17;
 constexpr uint8_t kFragmentHeader = 44;
-constexpr uint8_t kIcmpv6 = 58;
 constexpr size_t kIpv4Header = 20;
 constexpr size_t kIpv6Header = 40;
 constexpr size_t kFragmentBytes = 8;
@@ -112,17 +110,18 @@ std::optional<IpPacket> ParseV6(std::span<const uint8_t> bytes) {
 
 void SetChecksum(IpPacket& packet) {
   const uint8_t protocol = packet.protocol;
-  if (protocol != kIcmp && protocol != kIcmpv6 && protocol != kUdp && protocol != kTcp) return;
-  const size_t at = protocol == kTcp ? 16 : protocol == kUdp ? 6 : 2;
+  if (protocol != kProtoIcmp && protocol != kProtoIcmpv6 && protocol != kProtoUdp && protocol != kProtoTcp)
+    return;
+  const size_t at = protocol == kProtoTcp ? 16 : protocol == kProtoUdp ? 6 : 2;
   if (packet.fragment() || packet.payload.size() < at + 2) return;
   packet.payload[at] = packet.payload[at + 1] = 0;
   uint32_t sum = 0;
-  if (protocol != kIcmp) {
+  if (protocol != kProtoIcmp) {
     sum = Sum(packet.dst.bytes(),
               Sum(packet.src.bytes(), static_cast<uint32_t>(packet.payload.size()) + protocol));
   }
   uint32_t checksum = ~Sum(packet.payload, sum) & 0xffff;
-  if (protocol == kUdp && checksum == 0) checksum = 0xffff;
+  if (protocol == kProtoUdp && checksum == 0) checksum = 0xffff;
   packet.payload[at] = static_cast<uint8_t>(checksum >> 8);
   packet.payload[at + 1] = static_cast<uint8_t>(checksum);
 }

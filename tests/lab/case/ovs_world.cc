@@ -22,6 +22,7 @@
 #include "tests/lab/process.h"
 #include "tests/lab/up.h"
 #include "vswitch/base/status.h"
+#include "vswitch/packet/hex.h"
 #include "vswitch/sim/sim.h"
 
 namespace kasane::lab {
@@ -35,6 +36,15 @@ constexpr std::chrono::seconds kFramePatience{3};
 constexpr int kMaxRounds = 50;
 constexpr size_t kEthernetBytes = 14;
 constexpr int kEndPatienceMs = 5000;
+constexpr uint32_t kStormBatch = 100;
+
+Drops Since(const Drops& before, Drops now) {
+  for (auto& [at, count] : now) {
+    if (const auto then = before.find(at); then != before.end()) count -= std::min(count, then->second);
+  }
+  std::erase_if(now, [](const auto& entry) { return entry.second == 0; });
+  return now;
+}
 
 int MillisecondsUntil(Clock::time_point end) {
   return static_cast<int>(
@@ -195,7 +205,7 @@ absl::Status OvsWorld::SetAddress(const AddressStep& step, const FrameBytes& ann
 
 // ---- frames
 
-absl::StatusOr<OvsWorld::Drops> OvsWorld::ReadDrops() {
+absl::StatusOr<Drops> OvsWorld::ReadDrops() {
   // The counters of cached flows reach the flow tables when these are thrown out, at once.
   RETURN_IF_ERROR(TellSwitches("revalidator/purge"));
   Drops drops;
@@ -216,11 +226,10 @@ absl::StatusOr<FrameBytes> OvsWorld::TunnelPacket(const Injection& injection) co
     if (host.node == injection.host) target = &host;
     if (host.vtep.address() == injection.outer_source) source = host.vtep_mac;
   }
-  std::string inner;
-  for (const uint8_t byte : injection.frame) inner += fmt::format("{:02x}", byte);
-  return FrameFromText(fmt::format(
-      "vxlan(vni={}, eth_src={}, eth_dst={}, src={}, dst={}, sport=50000, payload={})", injection.vni, source,
-      target->vtep_mac, injection.outer_source, target->vtep.address(), inner));
+  return FrameFromText(
+      fmt::format("vxlan(vni={}, flags={:#x}, eth_src={}, eth_dst={}, src={}, dst={}, sport=50000, payload={})",
+                  injection.vni, injection.flags, source, target->vtep_mac, injection.outer_source,
+                  target->vtep.address(), HexText(injection.frame)));
 }
 
 // What a guest with a wrong MTU sends.
@@ -285,8 +294,7 @@ absl::Status OvsWorld::AwaitClaim(const Injection& injection) {
   const Vm& vm = *FindVm(resources_.plan(), injection.vm);
   const Hypervisor& host = resources_.plan().hosts[vm.host];
   if (!HostRuns(host.node) || controller_down_) return absl::OkStatus();
-  const HostView view =
-      BuildHostView(resources_.StateWithHosts(), HostId(host.node), {host.vtep.address(), std::nullopt});
+  const HostView view = BuildHostView(resources_.StateWithHosts(), HostId(host.node), OwnAddresses(host));
   const std::vector<Announcement> announced = sim::FromPort(view, vm.port, injection.frame).announcements;
   if (announced.empty()) return absl::OkStatus();
   awaited_claim_ = announced.front();
@@ -321,9 +329,24 @@ absl::StatusOr<SendOutcome> OvsWorld::Send(const Injection& injection, size_t ex
   for (CapturedFrame& frame : captured) {
     if (IsReceived(frame)) outcome.seen.push_back({frame.vm, std::move(frame.frame.bytes)});
   }
-  for (auto& [at, count] : outcome.drops) count -= std::min(count, before[at]);
-  std::erase_if(outcome.drops, [](const auto& entry) { return entry.second == 0; });
+  outcome.drops = Since(before, std::move(outcome.drops));
   return outcome;
+}
+
+absl::StatusOr<Drops> OvsWorld::Storm(const Vm& from, const FrameBytes& frame, uint32_t count, uint32_t rate) {
+  ASSIGN_OR_RETURN(const Drops before, ReadDrops());
+  const RawSocket& socket = sockets_.at(from.node);
+  const auto begin = Clock::now();
+  std::vector<CapturedFrame> captured;
+  for (uint32_t sent = 0; sent < count; ++sent) {
+    std::this_thread::sleep_until(begin + std::chrono::duration<double>(static_cast<double>(sent) / rate));
+    RETURN_IF_ERROR(socket.Send(frame));
+    // What comes of it would fill the sockets.
+    if (sent % kStormBatch == 0) RETURN_IF_ERROR(fences_->Drain(captured));
+  }
+  RETURN_IF_ERROR(fences_->Round(captured));
+  ASSIGN_OR_RETURN(Drops after, ReadDrops());
+  return Since(before, std::move(after));
 }
 
 // ---- probes

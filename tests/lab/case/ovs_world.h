@@ -45,6 +45,7 @@ class OvsWorld final : public CaseWorld {
   absl::StatusOr<ProbeOutcome> Probe(const ProbeStep& step, const Vm& from, const IpAddress& to,
                                      bool answer_expected) override;
   absl::StatusOr<SendOutcome> Send(const Injection& injection, size_t expected, bool count_drops) override;
+  absl::StatusOr<Drops> Storm(const Vm& from, const FrameBytes& frame, uint32_t count, uint32_t rate) override;
   absl::Status StartStream(const Vm& from, const IpAddress& to, uint32_t rate) override;
   absl::StatusOr<StreamOutcome> EndStream() override;
   absl::StatusOr<TraceOutcome> Trace(const Vm& from, const FrameBytes& frame) override;
@@ -52,7 +53,6 @@ class OvsWorld final : public CaseWorld {
 
  private:
   struct Stream;
-  using Drops = std::map<std::pair<std::string, std::string>, uint64_t>;
 
   absl::Status OpenSockets();
   absl::Status SetMuted(bool muted);

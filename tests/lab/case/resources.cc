@@ -28,8 +28,9 @@ constexpr std::string_view kFunctions[] = {"mac", "ip", "ip6", "ll", "vtep"};
 
 }  // namespace
 
-absl::StatusOr<CaseResources> CaseResources::Make(const Case& subject) {
+absl::StatusOr<CaseResources> CaseResources::Make(const Case& subject, std::string datapath_type) {
   CaseResources out;
+  out.datapath_type_ = std::move(datapath_type);
   std::set<HostId> hosts;
   for (const CaseStep& step : subject.steps) {
     if (const auto* apply = std::get_if<ApplyStep>(&step.action)) {
@@ -48,10 +49,14 @@ absl::StatusOr<CaseResources> CaseResources::Make(const Case& subject) {
     host->id = id;
     out.ever_.hosts.emplace(id, std::move(host));
   }
-  auto plan = MakePlan(out.ever_);
-  if (!plan.ok()) return Annotate(plan.status(), subject.file);
-  out.plan_ = *std::move(plan);
+  RETURN_IF_ERROR(Annotate(out.MakePlan(), subject.file));
   return out;
+}
+
+absl::Status CaseResources::MakePlan() {
+  ASSIGN_OR_RETURN(plan_, lab::MakePlan(ever_));
+  for (Hypervisor& host : plan_.hosts) host.datapath_type = datapath_type_;
+  return absl::OkStatus();
 }
 
 absl::Status CaseResources::Upsert(const std::vector<v1::ApplyItem>& items, bool present) {
@@ -72,8 +77,7 @@ absl::Status CaseResources::Upsert(const std::vector<v1::ApplyItem>& items, bool
 
 absl::Status CaseResources::Apply(const std::vector<v1::ApplyItem>& items) {
   RETURN_IF_ERROR(Upsert(items, /*present=*/true));
-  ASSIGN_OR_RETURN(plan_, MakePlan(ever_));
-  return absl::OkStatus();
+  return MakePlan();
 }
 
 void CaseResources::Delete(const std::vector<ResourceKey>& keys) {

@@ -22,7 +22,8 @@ namespace kasane::lab {
 
 class CaseResources {
  public:
-  static absl::StatusOr<CaseResources> Make(const Case& subject);
+  // `datapath_type`: of the hypervisors, as Hypervisor's.
+  static absl::StatusOr<CaseResources> Make(const Case& subject, std::string datapath_type = "netdev");
 
   const NetworkState& state() const { return state_; }
   // The same with each host's tunnel addresses, as its agent tells the controller.
@@ -49,12 +50,14 @@ class CaseResources {
   absl::StatusOr<std::string> Substitute(std::string_view text) const;
 
  private:
+  absl::Status MakePlan();
   absl::Status Upsert(const std::vector<v1::ApplyItem>& items, bool present);
   absl::StatusOr<std::string> Address(std::string_view function, std::string_view name) const;
 
   std::map<ResourceKey, v1::Resource> resources_;
   NetworkState state_;
   NetworkState ever_;  // And what later steps bring in, or earlier ones removed.
+  std::string datapath_type_;
   LabPlan plan_;
 };
 

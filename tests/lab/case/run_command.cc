@@ -12,11 +12,16 @@
 #include <cerrno>
 #include <chrono>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
+#include <filesystem>
+#include <iterator>
 #include <map>
 #include <memory>
 #include <mutex>
 #include <set>
+#include <string_view>
+#include <system_error>
 #include <thread>
 #include <utility>
 
@@ -33,6 +38,7 @@ namespace kasane::lab {
 namespace {
 
 constexpr int kInterrupted = 130;
+constexpr std::string_view kOvsKernel = "ovs-kernel";
 
 struct Task {
   std::shared_ptr<const Case> subject;
@@ -74,16 +80,21 @@ sigset_t EndingSignals() {
 // A child process that runs one case in a lab; ends, and removes its lab, if the calling thread dies.
 class Worker {
  public:
-  absl::Status Start(const std::string& file, const std::string& lab) {
-    const std::string program = OwnDirectory() + "/kasane-lab";
-    std::vector<const char*> argv = {program.c_str(), "run-case", file.c_str(), "--lab", lab.c_str(), nullptr};
+  absl::Status StartCase(const std::string& file, const std::string& lab, const std::string& datapath) {
+    return Start({OwnDirectory() + "/kasane-lab", "run-case", file, "--lab", lab, "--datapath", datapath});
+  }
+
+  absl::Status Start(const std::vector<std::string>& words) {
+    std::vector<const char*> argv;
+    for (const std::string& word : words) argv.push_back(word.c_str());
+    argv.push_back(nullptr);
     int out[2];
     if (pipe2(out, O_CLOEXEC) != 0) return Error(absl::StatusCode::kInternal, "pipe: {}", std::strerror(errno));
     pid_ = fork();
     if (pid_ == 0) {
       prctl(PR_SET_PDEATHSIG, SIGTERM);
       dup2(out[1], STDOUT_FILENO);
-      execv(program.c_str(), const_cast<char* const*>(argv.data()));
+      execv(argv[0], const_cast<char* const*>(argv.data()));
       _exit(127);
     }
     close(out[1]);
@@ -130,6 +141,12 @@ class Jobs {
     results_.push_back(std::move(result));
   }
 
+  // Tasks for which there is a worker of its own, `words`, that prints a report of them all.
+  void SetGroup(std::vector<Task> tasks, std::vector<std::string> words) {
+    group_ = std::move(tasks);
+    group_words_ = std::move(words);
+  }
+
   // False if it was interrupted.
   bool Run() {
     const sigset_t signals = EndingSignals();
@@ -140,6 +157,7 @@ class Jobs {
     std::vector<std::thread> threads;
     for (unsigned i = 0; i < jobs; ++i) threads.emplace_back([this] { Work(); });
     for (std::thread& thread : threads) thread.join();
+    if (!group_.empty() && !interrupted_) RunGroup();
     done_ = true;
     // It waits for the signal, which is blocked and so ends nothing.
     pthread_kill(listener.native_handle(), SIGTERM);  // NOLINT(bugprone-bad-signal-to-kill-thread)
@@ -169,18 +187,43 @@ class Jobs {
       const Task& task = tasks_[index];
       CaseResult result = task.datapath == "sim"
                               ? RunInSim(*task.subject)
-                              : RunInLab(*task.subject, fmt::format("c{}_{}", getpid(), index));
+                              : RunInLab(*task.subject, fmt::format("c{}_{}", getpid(), index), task.datapath);
       if (!interrupted_) Add(std::move(result));
     }
   }
 
-  CaseResult RunInLab(const Case& subject, const std::string& lab) {
+  void RunGroup() {
+    Worker worker;
+    {
+      const std::lock_guard lock(mutex_);
+      const absl::Status started = worker.Start(group_words_);
+      if (started.ok()) workers_.insert(worker.pid());
+    }
+    const std::string text = worker.Finish();
+    {
+      const std::lock_guard lock(mutex_);
+      workers_.erase(worker.pid());
+    }
+    if (interrupted_) return;
+    auto results = ResultsFromReport(text);
+    if (results.ok() && results->size() == group_.size()) {
+      for (CaseResult& result : *results) Add(std::move(result));
+      return;
+    }
+    for (const Task& task : group_) {
+      Add(Failed(
+          task.subject->name, task.datapath, task.subject->file,
+          fmt::format("the second kernel ended with status {} and said \"{}\"", worker.exit_status(), text)));
+    }
+  }
+
+  CaseResult RunInLab(const Case& subject, const std::string& lab, const std::string& datapath) {
     Worker worker;
     {
       const std::lock_guard lock(mutex_);
       labs_.insert(lab);
-      const absl::Status started = worker.Start(subject.file, lab);
-      if (!started.ok()) return Failed(subject.name, "ovs", subject.file, Message(started));
+      const absl::Status started = worker.StartCase(subject.file, lab, datapath);
+      if (!started.ok()) return Failed(subject.name, datapath, subject.file, Message(started));
       workers_.insert(worker.pid());
     }
     const std::string text = worker.Finish();
@@ -191,12 +234,14 @@ class Jobs {
     auto result = ResultFromJson(text);
     if (result.ok()) return *std::move(result);
     Down(lab).IgnoreError();
-    return Failed(subject.name, "ovs", subject.file,
+    return Failed(subject.name, datapath, subject.file,
                   fmt::format("its process ended with status {} and said \"{}\"", worker.exit_status(), text));
   }
 
   const std::vector<Task> tasks_;
   const RunOptions& options_;
+  std::vector<Task> group_;
+  std::vector<std::string> group_words_;
   std::atomic<size_t> next_{0};
   std::atomic<bool> interrupted_{false};
   std::atomic<bool> done_{false};
@@ -206,10 +251,39 @@ class Jobs {
   std::set<std::string> labs_;
 };
 
-bool Allows(const Case& subject, const std::string& datapath) {
-  return subject.datapaths.empty() ||
-         std::find(subject.datapaths.begin(), subject.datapaths.end(), datapath) != subject.datapaths.end();
+// Open vSwitch is in this kernel, or a module of it.
+bool KernelHasDatapath() {
+  std::error_code error;
+  return std::filesystem::exists("/sys/module/openvswitch", error);
 }
+
+// The command that runs these cases, here or in another kernel that has Open vSwitch.
+std::vector<std::string> KernelCommand(const std::vector<Task>& tasks, const std::string& out) {
+  const std::string bin = OwnDirectory();
+  std::vector<std::string> words = {bin + "/kasane-uml", out, bin + "/kasane-lab", "run"};
+  for (const Task& task : tasks) words.push_back(task.subject->file);
+  for (const char* word : {"--datapath", "ovs-kernel", "--jobs", "1", "-o", "json"}) words.emplace_back(word);
+  return words;
+}
+
+// A folder that goes with the object.
+class ScratchFolder {
+ public:
+  ScratchFolder() {
+    std::string pattern = (std::filesystem::temp_directory_path() / "kasane-uml.XXXXXX").string();
+    if (mkdtemp(pattern.data()) != nullptr) path_ = pattern;
+  }
+  ~ScratchFolder() {
+    std::error_code error;
+    if (!path_.empty()) std::filesystem::remove_all(path_, error);
+  }
+  ScratchFolder(const ScratchFolder&) = delete;
+  ScratchFolder& operator=(const ScratchFolder&) = delete;
+  const std::string& path() const { return path_; }
+
+ private:
+  std::string path_;
+};
 
 // Removes the lab when the process is told to end, and ends it.
 void RemoveLabOnSignal(const std::string& lab) {
@@ -241,12 +315,26 @@ int RunCases(const RunOptions& options) {
     }
     const auto shared = std::make_shared<const Case>(*std::move(subject));
     for (const std::string& datapath : options.datapaths) {
-      if (Allows(*shared, datapath)) tasks.push_back({shared, datapath});
+      if (RunsOn(*shared, datapath)) tasks.push_back({shared, datapath});
     }
   }
+  std::vector<Task> elsewhere;
+  if (!KernelHasDatapath()) {
+    const auto first = std::stable_partition(tasks.begin(), tasks.end(),
+                                             [](const Task& task) { return task.datapath != kOvsKernel; });
+    elsewhere.assign(std::make_move_iterator(first), std::make_move_iterator(tasks.end()));
+    tasks.erase(first, tasks.end());
+  }
+  const ScratchFolder scratch;
   // The quick ones first.
   std::stable_partition(tasks.begin(), tasks.end(), [](const Task& task) { return task.datapath == "sim"; });
   Jobs jobs(std::move(tasks), options);
+  if (!elsewhere.empty()) {
+    fmt::print(stderr, "{} cases on ovs-kernel run in user-mode Linux; their results come all at once\n",
+               elsewhere.size());
+    std::vector<std::string> words = KernelCommand(elsewhere, scratch.path());
+    jobs.SetGroup(std::move(elsewhere), std::move(words));
+  }
   for (CaseResult& result : faulty) jobs.Add(std::move(result));
   if (!jobs.Run()) return kInterrupted;
   const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
@@ -254,19 +342,20 @@ int RunCases(const RunOptions& options) {
   return AllPassed(jobs.results()) && !jobs.results().empty() ? 0 : 1;
 }
 
-int RunCaseInLab(const std::string& file, const std::string& lab) {
+int RunCaseInLab(const std::string& file, const std::string& lab, const std::string& datapath) {
   RemoveLabOnSignal(lab);
   const auto subject = ReadCase(file);
   CaseResult result;
   if (!subject.ok()) {
-    result = Failed(file, "ovs", file, Message(subject.status()));
-  } else if (auto resources = CaseResources::Make(*subject); !resources.ok()) {
-    result = Failed(subject->name, "ovs", file, Message(resources.status()));
+    result = Failed(file, datapath, file, Message(subject.status()));
+  } else if (auto resources = CaseResources::Make(*subject, datapath == kOvsKernel ? "system" : "netdev");
+             !resources.ok()) {
+    result = Failed(subject->name, datapath, file, Message(resources.status()));
   } else {
     OvsWorld world(*subject, *std::move(resources), lab);
     result = RunCase(*subject, world);
   }
-  result.datapath = "ovs";
+  result.datapath = datapath;
   fmt::print("{}\n", ResultJson(result));
   return result.failure ? 1 : 0;
 }

@@ -129,6 +129,7 @@ class Run {
       RETURN_IF_ERROR(world_.resources().CheckHost(step.from_tunnel->host));
       injection.host = step.from_tunnel->host;
       injection.vni = step.from_tunnel->vni;
+      injection.flags = step.from_tunnel->flags;
       std::string source = step.from_tunnel->source;
       if (world_.resources().CheckHost(source).ok()) source = fmt::format("vtep({})", source);
       ASSIGN_OR_RETURN(source, world_.resources().Substitute(source));
@@ -219,6 +220,20 @@ class Run {
     }
     return Differs(fmt::format("dropped as {}{}", *step.drop, step.at.empty() ? "" : " at " + step.at),
                    seen.empty() ? "no drop was counted" : "counted: " + seen);
+  }
+
+  Judgement Do(const StormStep& step) {
+    ASSIGN_OR_RETURN(const Vm* const from, world_.resources().Find(step.from));
+    ASSIGN_OR_RETURN(const std::string text, world_.resources().Substitute(step.frame));
+    const auto frame = FrameFromText(text);
+    if (!frame.ok()) return Annotate(frame.status(), "frame");
+    ASSIGN_OR_RETURN(const Drops drops, world_.Storm(*from, *frame, step.count, step.rate));
+    const std::string& host = world_.resources().plan().hosts[from->host].node;
+    const auto dropped = drops.find({host, step.drop});
+    const uint64_t count = dropped == drops.end() ? 0 : dropped->second;
+    result_.notes.push_back(fmt::format("storm from {}: {} of {} dropped", step.from, count, step.count));
+    if (count != 0) return AsExpected();
+    return Differs(fmt::format("some dropped as {} at {}", step.drop, host), result_.notes.back());
   }
 
   Judgement Do(const ApplyStep& step) {

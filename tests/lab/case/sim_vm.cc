@@ -11,7 +11,6 @@
 namespace kasane::lab {
 namespace {
 
-constexpr uint8_t kTcp = 6;
 constexpr uint8_t kNsType = 135;
 constexpr uint8_t kNaType = 136;
 constexpr uint8_t kSyn = 0x02;
@@ -218,7 +217,7 @@ void SimVm::Local(const IpPacket& packet) {
   }
   if (packet.protocol == kProtoIcmp || packet.protocol == kProtoIcmpv6) return LocalIcmp(packet);
   if (packet.protocol == kProtoUdp) return LocalUdp(packet);
-  if (packet.protocol == kTcp) return LocalTcp(packet);
+  if (packet.protocol == kProtoTcp) return LocalTcp(packet);
 }
 
 void SimVm::Reply(const IpPacket& to, std::vector<uint8_t> payload) {

@@ -12,7 +12,6 @@
 namespace kasane::lab {
 namespace {
 
-constexpr uint8_t kTcp = 6;
 constexpr uint16_t kAskingPort = 40000;
 // VMs that answer each other without end are a fault of the case, or of sim.
 constexpr int kMaxFrames = 100000;
@@ -36,7 +35,7 @@ std::vector<uint8_t> Question(const ProbeStep& step, bool v4) {
 
 uint8_t ProtocolOf(ProbeKind kind, bool v4) {
   if (kind == ProbeKind::kPing) return v4 ? kProtoIcmp : kProtoIcmpv6;
-  return kind == ProbeKind::kUdp ? kProtoUdp : kTcp;
+  return kind == ProbeKind::kUdp ? kProtoUdp : kProtoTcp;
 }
 
 }  // namespace
@@ -55,9 +54,7 @@ void SimWorld::Rebuild() {
   }
   std::map<HostId, HostView> views;
   for (const Hypervisor& host : resources_.plan().hosts) {
-    TunnelAddresses own;
-    (host.vtep.address().is_v4() ? own.v4 : own.v6) = host.vtep.address();
-    views.emplace(HostId(host.node), BuildHostView(state, HostId(host.node), own));
+    views.emplace(HostId(host.node), BuildHostView(state, HostId(host.node), OwnAddresses(host)));
   }
   cloud_.emplace(std::move(views), cloud_ ? cloud_->learned() : sim::Cloud::Learned());
   for (const Vm& vm : resources_.plan().vms) {
@@ -171,6 +168,8 @@ absl::StatusOr<SendOutcome> SimWorld::Send(const Injection& injection, size_t /*
   for (uint32_t i = 0; i < injection.count; ++i) {
     sim::CloudResult result;
     if (injection.vm.empty()) {
+      // Not the form of VXLAN that a tunnel port takes, which drops it by itself.
+      if (injection.flags != kVxlanFlags) continue;
       result =
           cloud_->FromTunnel(HostId(injection.host), injection.outer_source, injection.vni, injection.frame);
       Remember(result);
@@ -187,6 +186,12 @@ absl::StatusOr<SendOutcome> SimWorld::Send(const Injection& injection, size_t /*
     }
   }
   return outcome;
+}
+
+// sim judges each packet by itself: it knows no rates.
+absl::StatusOr<Drops> SimWorld::Storm(const Vm& /*from*/, const FrameBytes& /*frame*/, uint32_t /*count*/,
+                                      uint32_t /*rate*/) {
+  return Error(absl::StatusCode::kUnimplemented, "sim has no rates: give the case datapaths without sim");
 }
 
 absl::StatusOr<bool> SimWorld::StreamProbe() {

@@ -30,6 +30,7 @@ class SimWorld final : public CaseWorld {
                                      bool answer_expected) override;
   absl::StatusOr<SendOutcome> Send(const Injection& injection, size_t expected, bool count_drops) override;
   // A stream is one probe at its beginning and one at its end.
+  absl::StatusOr<Drops> Storm(const Vm& from, const FrameBytes& frame, uint32_t count, uint32_t rate) override;
   absl::Status StartStream(const Vm& from, const IpAddress& to, uint32_t rate) override;
   absl::StatusOr<StreamOutcome> EndStream() override;
   absl::StatusOr<TraceOutcome> Trace(const Vm& from, const FrameBytes& frame) override;

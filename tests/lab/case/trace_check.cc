@@ -18,6 +18,7 @@
 #include "tests/lab/layout.h"
 #include "tests/lab/process.h"
 #include "vswitch/base/status.h"
+#include "vswitch/packet/hex.h"
 #include "vswitch/packet/packet.h"
 #include "vswitch/packet/packet_text.h"
 
@@ -61,7 +62,7 @@ class TraceCheck {
       : options_(options), layout_(options.lab), world_(world), random_(options.seed) {
     const NetworkState state = world.resources().StateWithHosts();
     for (const Hypervisor& host : world.resources().plan().hosts) {
-      views_.push_back(BuildHostView(state, HostId(host.node), {host.vtep.address(), std::nullopt}));
+      views_.push_back(BuildHostView(state, HostId(host.node), OwnAddresses(host)));
     }
   }
 
@@ -116,8 +117,9 @@ class TraceCheck {
     command.environment = HypervisorEnvironment(layout_, host);
     command.environment.push_back("KASANE_CONTROLLER=" + ControllerEndpoint());
     command.environment.push_back("KASANE_INSECURE=true");
-    command.argv = {"/bin/sh", "-c",          kAllowDrop,        "sh", kasanectl_,
-                    "trace",   vm.port.str(), PacketText(frame), "-o", "json"};
+    command.argv = {"/bin/sh",  "-c",    kAllowDrop,    "sh",
+                    kasanectl_, "trace", vm.port.str(), "hex:" + HexText(frame),
+                    "-o",       "json"};
     ASSIGN_OR_RETURN(const std::string text, lab::Run(command));
     const auto reply = nlohmann::json::parse(text, nullptr, false);
     if (reply.is_discarded())

@@ -32,6 +32,7 @@ struct Injection {
   std::string host;
   IpAddress outer_source;
   uint32_t vni = 0;
+  uint32_t flags = kVxlanFlags;
   FrameBytes frame;
   uint32_t count = 1;
 };
@@ -41,9 +42,11 @@ struct SeenFrame {
   FrameBytes frame;
 };
 
+using Drops = std::map<std::pair<std::string, std::string>, uint64_t>;  // By host and reason.
+
 struct SendOutcome {
   std::vector<SeenFrame> seen;
-  std::map<std::pair<std::string, std::string>, uint64_t> drops;  // By host and reason.
+  Drops drops;
 };
 
 struct StreamOutcome {
@@ -80,6 +83,11 @@ class CaseWorld {
   // Returns when whatever comes of it has come. `expected` frames are waited for; drops are told if
   // `count_drops`.
   virtual absl::StatusOr<SendOutcome> Send(const Injection& injection, size_t expected, bool count_drops) = 0;
+
+  // Sends `frame` `count` times, at `rate` a second; a stream may run. Returns the drops counted when all of
+  // them have been handled.
+  virtual absl::StatusOr<Drops> Storm(const Vm& from, const FrameBytes& frame, uint32_t count,
+                                      uint32_t rate) = 0;
 
   virtual absl::Status StartStream(const Vm& from, const IpAddress& to, uint32_t rate) = 0;
   virtual absl::StatusOr<StreamOutcome> EndStream() = 0;

@@ -17,7 +17,7 @@ die() {
 out=$(cd "$1" && pwd) || die "$1 is not a directory"
 shift
 kernel=$(command -v linux.uml) || die "linux.uml is missing: apt-get install user-mode-linux (deploy/install-deps.sh does)"
-here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+here=$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")
 top=$(cd "$here/../../.." && pwd)
 
 # What the script inside needs to know, in a file: the kernel's command line is short.
@@ -29,8 +29,12 @@ top=$(cd "$here/../../.." && pwd)
 rm -f "$out/uml.status" "$out/uml.output"
 
 # umid: a name of its own, so that several run at once. HOME must be writable for ~/.uml.
-HOME=$out timeout --kill-after=10 "${KASANE_UML_TIMEOUT:-600}" "$kernel" rootfstype=hostfs rootflags=/ ro \
-  mem="${KASANE_UML_MEMORY:-1536M}" quiet umid="kasane-$$" init="$here/init.sh" kasane_out="$out" con=null con0=fd:0,fd:1 </dev/null >"$out/uml.log" 2>&1 || true
+HOME=$out timeout --kill-after=10 "${KASANE_UML_TIMEOUT:-3600}" "$kernel" rootfstype=hostfs rootflags=/ ro \
+  mem="${KASANE_UML_MEMORY:-1536M}" quiet umid="kasane-$$" init="$here/init.sh" kasane_out="$out" con=null con0=fd:0,fd:1 \
+  </dev/null >"$out/uml.log" 2>&1 &
+booted=$!
+trap 'kill "$booted" 2>/dev/null; wait "$booted"; exit 130' INT TERM
+wait "$booted" || true
 [ ! -e "$out/uml.output" ] || cat "$out/uml.output"
 [ -s "$out/uml.status" ] || die "it ended without a result; see $out/uml.log"
 exit "$(cat "$out/uml.status")"

@@ -82,6 +82,33 @@ bool kovs_of_dump(struct kovs_of* of, int deadline_ms, kovs_flow_cb* callback, v
 // Calls back with the flow as a dump would show it (packets and bytes 0).
 bool kovs_canonical(const struct kovs_flow* flow, kovs_flow_cb* callback, void* aux, char** error);
 
+// A meter with one band, which drops what comes faster than `rate` packets a second after `burst` at once.
+enum kovs_meter_change { KOVS_METER_ADD, KOVS_METER_MODIFY, KOVS_METER_DELETE };
+struct kovs_meter {
+  enum kovs_meter_change change;
+  uint32_t id;
+  uint32_t rate;
+  uint32_t burst;
+};
+
+// Returns once the switch has done it. KOVS_REFUSED: nothing changed.
+enum kovs_commit_result kovs_of_set_meter(struct kovs_of* of, const struct kovs_meter* meter, int deadline_ms,
+                                          char** error);
+
+// How many meters the switch can have: 0 if it has none.
+bool kovs_of_max_meters(struct kovs_of* of, int deadline_ms, uint32_t* max, char** error);
+
+struct kovs_dumped_meter {
+  uint32_t id;
+  uint32_t rate;  // With `counters`, 0; also of a meter that is not of this form.
+  uint32_t burst;
+  uint64_t dropped;  // Packets; only with `counters`.
+};
+
+typedef void kovs_meter_cb(void* aux, const struct kovs_dumped_meter* meter);
+bool kovs_of_dump_meters(struct kovs_of* of, bool counters, int deadline_ms, kovs_meter_cb* callback, void* aux,
+                         char** error);
+
 // ---- Packets to and from the agent, over an OpenFlow connection of their own ---------------------------
 
 struct kovs_packets;

@@ -1,0 +1,12 @@
+// Bytes as people write and read them: two hexadecimal digits each, nothing between.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+
+namespace kasane {
+
+std::string HexText(std::span<const uint8_t> bytes);
+
+}  // namespace kasane
