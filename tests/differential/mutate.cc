@@ -11,6 +11,7 @@ using Random = std::mt19937_64;
 using frames::Bytes;
 
 constexpr size_t kEthernet = 14;
+constexpr size_t kVlanTag = 4;
 constexpr size_t kIpv6 = 40;
 
 uint64_t Below(Random& random, uint64_t limit) {
@@ -40,7 +41,11 @@ void FixIpv4Checksum(Bytes& frame) {
 }
 
 bool Truncate(Bytes& frame, Random& random) {
-  frame.resize(kEthernet + Below(random, frame.size() - kEthernet + 1));
+  // A kernel takes no frame with a part of a VLAN tag, so that it never reaches the switch.
+  const bool tagged = frame[12] == 0x81 && frame[13] == 0x00;
+  const size_t least = tagged ? kEthernet + kVlanTag : kEthernet;
+  if (frame.size() < least) return false;
+  frame.resize(least + Below(random, frame.size() - least + 1));
   return true;
 }
 

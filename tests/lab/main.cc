@@ -176,6 +176,7 @@ void AddRun(cli::Command& app, Options& options) {
       .ShowDefault();
   run.AddOption("--jobs", options.run.jobs, "So many at a time; by default one per processor");
   run.AddOption("-o,--output", options.output, "table or json").OneOf({"table", "json"});
+  run.AddFlag("--lines", options.run.lines, "A line of JSON for each case, as it ends");
   cli::Command one = app.AddCommand("run-case", "Run one case in a lab of its own; used by run");
   one.Hide();
   one.AddOption("CASE", options.case_file).Required();

@@ -5,6 +5,7 @@
 #include <set>
 #include <utility>
 
+#include "vswitch/claims.h"
 #include "vswitch/ovs/actions.h"
 
 namespace kasane::ovs {
@@ -35,6 +36,23 @@ std::set<HostId> UnsecuredHosts(const HostView& view, const NetworkId& network) 
     if (endpoint.network == network && !endpoint.port_security_enabled) hosts.insert(endpoint.host);
   }
   return hosts;
+}
+
+// What is behind no port of this host, whoever says so: the MACs of other hosts' ports and of routers.
+std::set<MacAddress> MacsElsewhere(const HostView& view, const NetworkId& network) {
+  std::set<MacAddress> macs;
+  for (const auto& [id, endpoint] : view.endpoints) {
+    if (endpoint.network == network) macs.insert(endpoint.mac);
+  }
+  for (const auto& [key, port] : ClaimedMacs(view)) {
+    if (key.first == network && view.endpoints.count(port) != 0) macs.insert(key.second);
+  }
+  for (const auto& [id, router] : view.routers) {
+    for (const RouterPort& port : router.ports) {
+      if (port.network == network) macs.insert(port.mac);
+    }
+  }
+  return macs;
 }
 
 std::string LocalCopies(const std::map<PortId, uint32_t>& ports) {
@@ -94,6 +112,9 @@ class NetworkCompiler {
     LearnedLocal(Table::kUnknown);
     if (local.empty()) return;
     Add(out_, Table::kTunnelL2, 10, here_, look_up + Goto(Table::kTunnelUnknown), owner_);
+    for (const MacAddress& mac : MacsElsewhere(view_, network_.id)) {
+      AddDrop(out_, Table::kTunnelL2, 90, fmt::format("{},dl_dst={}", here_, mac), owner_, DropReason::kNotLocal);
+    }
     Add(out_, Table::kTunnelUnknown, 50, here_, local, owner_);
     LearnedLocal(Table::kTunnelUnknown);
   }

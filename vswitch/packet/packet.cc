@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "vswitch/base/check.h"
+#include "vswitch/packet/checksum.h"
 
 namespace kasane {
 namespace {
@@ -122,15 +123,14 @@ std::span<const uint8_t> Packet::ip_packet() const {
   return std::span(frame_).subspan(kEthernet, length);
 }
 
-bool Packet::icmpv6_checksum_right() const {
+uint16_t Packet::Icmpv6Sum() const {
   // The pseudo header: addresses, length, protocol (RFC 8200, 8.1).
-  auto sum = static_cast<uint32_t>(l4_end_ - l4_) + kProtoIcmpv6;
-  for (size_t i = 22; i < 54; i += 2) sum += U16(i);
-  for (size_t i = l4_; i + 1 < l4_end_; i += 2) sum += U16(i);
-  if ((l4_end_ - l4_) % 2 != 0) sum += static_cast<uint32_t>(frame_[l4_end_ - 1] << 8);
-  while (sum > 0xffff) sum = (sum & 0xffff) + (sum >> 16);
-  return sum == 0xffff;
+  const std::span<const uint8_t> frame(frame_);
+  const uint32_t sum = OnesComplementSum(frame.subspan(22, 32), static_cast<uint32_t>(l4_end_ - l4_) + kProtoIcmpv6);
+  return static_cast<uint16_t>(OnesComplementSum(icmp_message(), sum));
 }
+
+bool Packet::icmpv6_checksum_right() const { return Icmpv6Sum() == 0xffff; }
 
 void Packet::SetSummed(size_t at, std::span<const uint8_t> bytes, size_t sum) {
   KASANE_CHECK(bytes.size() % 2 == 0);
@@ -238,6 +238,15 @@ void Packet::MakeNeighbourAdvertisement(const MacAddress& mac, uint32_t flags) {
     std::copy(mac.bytes().begin(), mac.bytes().end(), option.begin() + 2);
     SetSummed(at, option, l4_ + 2);
   }
+  // Whatever it was: switches compute it anew.
+  SumIcmpv6();
+}
+
+void Packet::SumIcmpv6() {
+  frame_[l4_ + 2] = frame_[l4_ + 3] = 0;
+  const auto sum = static_cast<uint16_t>(~Icmpv6Sum());
+  frame_[l4_ + 2] = static_cast<uint8_t>(sum >> 8);
+  frame_[l4_ + 3] = static_cast<uint8_t>(sum);
 }
 
 std::string Packet::Summary() const {

@@ -105,6 +105,8 @@ class Packet {
  private:
   bool has_neighbour_message(uint8_t type) const;
   size_t FindNdOption(uint8_t type) const;  // Offset, or 0.
+  uint16_t Icmpv6Sum() const;               // Not inverted: 0xffff if the checksum in it is right.
+  void SumIcmpv6();                         // Makes the checksum right.
   MacAddress Mac(size_t at) const;
   uint16_t U16(size_t at) const { return static_cast<uint16_t>(frame_[at] << 8 | frame_[at + 1]); }
   IpAddress Ip4(size_t at) const;

@@ -58,7 +58,9 @@ std::optional<DropReason> WhyNeighbourRefused(const LocalPort& port, const Packe
   if (!solicitation && !IsIcmpv6(packet, kNeighbourAdvertisement)) return std::nullopt;
   const auto option = packet.nd_option(solicitation ? 1 : 2);
   const bool well_formed = packet.has_neighbour_solicitation() || packet.has_neighbour_advertisement();
-  if (!well_formed || (option && *option != packet.eth_src())) return DropReason::kSpoofedNd;
+  // About no address: switches cannot tell it from one that is cut short.
+  if (!well_formed || packet.nd_target().IsUnspecified()) return DropReason::kSpoofedNd;
+  if (option && *option != packet.eth_src()) return DropReason::kSpoofedNd;
   if (!solicitation && !MayUse(port, packet.eth_src(), packet.nd_target())) return DropReason::kSpoofedNd;
   return std::nullopt;
 }

@@ -90,7 +90,9 @@ bool Walk::Hygiene() {
 
 bool Walk::TooBigFor(const NetworkView& network) const {
   constexpr size_t kEthernet = 14;
-  return packet_.frame().size() > kEthernet + network.mtu;
+  // What stands behind the IP packet is padding, which does not count.
+  const size_t size = packet_.has_ip() ? kEthernet + packet_.ip_packet().size() : packet_.frame().size();
+  return size > kEthernet + network.mtu;
 }
 
 bool Walk::FitsMtu(const NetworkView& network) {

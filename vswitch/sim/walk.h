@@ -46,6 +46,7 @@ class Walk {
   bool PortSecurity(const LocalPort& port);
   void Learn(const NetworkId& network, const LearnedPlace& place);
   const LocalPort* FindLocal(const NetworkId& network, const MacAddress& mac) const;
+  bool IsElsewhere(const NetworkId& network, const MacAddress& mac) const;
   bool AnswerArp(const NetworkView& network, const PortId& from);
   bool AnswerNd(const NetworkView& network, const PortId& from);
   void Bridge(const NetworkView& network);

@@ -55,6 +55,22 @@ const LocalPort* Walk::FindLocal(const NetworkId& network, const MacAddress& mac
   return port == view_.ports.end() ? nullptr : &port->second;
 }
 
+// A MAC of a port of another host, or of a router: it is not behind any port of this host.
+bool Walk::IsElsewhere(const NetworkId& network, const MacAddress& mac) const {
+  for (const auto& [id, endpoint] : view_.endpoints) {
+    if (endpoint.network == network && endpoint.mac == mac) return true;
+  }
+  const auto claimed = ClaimedMacs(view_);
+  const auto claim = claimed.find({network, mac});
+  if (claim != claimed.end() && view_.endpoints.contains(claim->second)) return true;
+  for (const auto& [id, router] : view_.routers) {
+    for (const RouterPort& port : router.ports) {
+      if (port.network == network && port.mac == mac) return true;
+    }
+  }
+  return false;
+}
+
 void Walk::Bridge(const NetworkView& network) {
   const MacAddress dst = packet_.eth_dst();
   if (dst.IsMulticast()) return Replicate(network);
@@ -82,7 +98,9 @@ void Walk::BridgeFromTunnel(const NetworkView& network) {
     return DeliverLocal(*port);
   }
   const auto up = [](const LocalPort& port) { return port.admin_state_up; };
-  if (!HasUnsecured(view_.ports, network.id, up)) return Drop("tunnel_l2", {}, DropReason::kNotLocal);
+  if (IsElsewhere(network.id, dst) || !HasUnsecured(view_.ports, network.id, up)) {
+    return Drop("tunnel_l2", {}, DropReason::kNotLocal);
+  }
   if (const LearnedPlace* place = FindLearned(network); place != nullptr && place->port) {
     Note("tunnel_unknown", PortOwner(*place->port), fmt::format("{} was learned there", dst));
     return DeliverLocal(view_.ports.at(*place->port));

@@ -42,22 +42,6 @@ std::string Indented(const std::string& text) {
   return out;
 }
 
-absl::StatusOr<CaseResult> FromJson(const Json& json) {
-  if (!json.is_object() || !json.contains("case") || !json.contains("ok")) {
-    return Invalid("\"{}\" is no result of a case", json.dump());
-  }
-  CaseResult result;
-  result.name = json.value("case", "");
-  result.datapath = json.value("datapath", "");
-  result.seconds = json.value("seconds", 0.0);
-  result.notes = json.value("notes", std::vector<std::string>());
-  if (json.contains("failure")) {
-    const Json& failure = json["failure"];
-    result.failure = {failure.value("where", ""), failure.value("expected", ""), failure.value("seen", "")};
-  }
-  return result;
-}
-
 }  // namespace
 
 std::string ResultText(const CaseResult& result) {
@@ -77,19 +61,19 @@ std::string ResultJson(const CaseResult& result) {
 
 absl::StatusOr<CaseResult> ResultFromJson(const std::string& text) {
   const Json json = Json::parse(text, nullptr, /*allow_exceptions=*/false);
-  if (json.is_discarded()) return Invalid("\"{}\" is no result of a case", text);
-  return FromJson(json);
-}
-
-absl::StatusOr<std::vector<CaseResult>> ResultsFromReport(const std::string& json) {
-  const Json report = Json::parse(json, nullptr, /*allow_exceptions=*/false);
-  if (!report.is_object() || !report.contains("results")) return Invalid("\"{}\" is no report of cases", json);
-  std::vector<CaseResult> results;
-  for (const Json& one : report["results"]) {
-    ASSIGN_OR_RETURN(CaseResult result, FromJson(one));
-    results.push_back(std::move(result));
+  if (!json.is_object() || !json.contains("case") || !json.contains("ok")) {
+    return Invalid("\"{}\" is no result of a case", text);
   }
-  return results;
+  CaseResult result;
+  result.name = json.value("case", "");
+  result.datapath = json.value("datapath", "");
+  result.seconds = json.value("seconds", 0.0);
+  result.notes = json.value("notes", std::vector<std::string>());
+  if (json.contains("failure")) {
+    const Json& failure = json["failure"];
+    result.failure = {failure.value("where", ""), failure.value("expected", ""), failure.value("seen", "")};
+  }
+  return result;
 }
 
 std::string ReportJson(const std::vector<CaseResult>& results, double seconds) {

@@ -16,8 +16,6 @@ std::string ResultText(const CaseResult& result);
 std::string ResultJson(const CaseResult& result);  // One line.
 absl::StatusOr<CaseResult> ResultFromJson(const std::string& text);
 
-absl::StatusOr<std::vector<CaseResult>> ResultsFromReport(const std::string& json);
-
 std::string ReportJson(const std::vector<CaseResult>& results, double seconds);
 std::string SummaryText(const std::vector<CaseResult>& results, double seconds);
 bool AllPassed(const std::vector<CaseResult>& results);

@@ -26,14 +26,6 @@ TEST(Report, AResultComesBackFromJson) {
   EXPECT_FALSE(ResultFromJson("Segmentation fault").ok());
 }
 
-TEST(Report, AReportComesBackFromJson) {
-  const auto back = ResultsFromReport(ReportJson({Failed(), CaseResult()}, 1));
-  ASSERT_TRUE(back.ok());
-  ASSERT_EQ(back->size(), 2U);
-  EXPECT_EQ(ResultText(back->front()), ResultText(Failed()));
-  EXPECT_FALSE(ResultsFromReport("Kernel panic").ok());
-}
-
 TEST(Report, AFailureSaysWhereAndWhat) {
   const std::string text = ResultText(Failed());
   EXPECT_THAT(text, StartsWith("FAIL x "));

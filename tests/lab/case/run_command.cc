@@ -15,6 +15,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
+#include <functional>
 #include <iterator>
 #include <map>
 #include <memory>
@@ -106,13 +107,17 @@ class Worker {
 
   pid_t pid() const { return pid_; }
 
-  // Waits for its end; what it printed.
-  std::string Finish() {
+  // Waits for its end; what it printed. `on_line` sees each whole line as it comes.
+  std::string Finish(const std::function<void(const std::string&)>& on_line = nullptr) {
     std::string text;
+    size_t begin = 0;  // Of the line that is not whole yet.
     char buffer[4096];
     for (ssize_t size = 0; (size = read(out_, buffer, sizeof buffer)) != 0;) {
       if (size > 0) text.append(buffer, static_cast<size_t>(size));
       if (size < 0 && errno != EINTR) break;
+      for (size_t end = 0; on_line && (end = text.find('\n', begin)) != std::string::npos; begin = end + 1) {
+        on_line(text.substr(begin, end - begin));
+      }
     }
     close(out_);
     while (waitpid(pid_, &exit_status_, 0) < 0 && errno == EINTR) {
@@ -135,13 +140,13 @@ class Jobs {
   void Add(CaseResult result) {
     const std::lock_guard lock(mutex_);
     if (!options_.json) {
-      fmt::print("{}", ResultText(result));
+      fmt::print("{}", options_.lines ? ResultJson(result) + "\n" : ResultText(result));
       std::fflush(stdout);
     }
     results_.push_back(std::move(result));
   }
 
-  // Tasks for which there is a worker of its own, `words`, that prints a report of them all.
+  // Tasks for which there is a worker of its own, `words`, that prints a line of JSON as each one ends.
   void SetGroup(std::vector<Task> tasks, std::vector<std::string> words) {
     group_ = std::move(tasks);
     group_words_ = std::move(words);
@@ -199,21 +204,21 @@ class Jobs {
       const absl::Status started = worker.Start(group_words_);
       if (started.ok()) workers_.insert(worker.pid());
     }
-    const std::string text = worker.Finish();
+    std::set<std::string> missing;
+    for (const Task& task : group_) missing.insert(task.subject->name);
+    const std::string text = worker.Finish([&](const std::string& line) {
+      auto result = ResultFromJson(line);
+      if (result.ok() && missing.erase(result->name) != 0) Add(*std::move(result));
+    });
     {
       const std::lock_guard lock(mutex_);
       workers_.erase(worker.pid());
     }
     if (interrupted_) return;
-    auto results = ResultsFromReport(text);
-    if (results.ok() && results->size() == group_.size()) {
-      for (CaseResult& result : *results) Add(std::move(result));
-      return;
-    }
     for (const Task& task : group_) {
-      Add(Failed(
-          task.subject->name, task.datapath, task.subject->file,
-          fmt::format("the second kernel ended with status {} and said \"{}\"", worker.exit_status(), text)));
+      if (missing.count(task.subject->name) == 0) continue;
+      Add(Failed(task.subject->name, task.datapath, task.subject->file,
+                 fmt::format("the second kernel ended with status {} and said \"{}\"", worker.exit_status(), text)));
     }
   }
 
@@ -262,7 +267,7 @@ std::vector<std::string> KernelCommand(const std::vector<Task>& tasks, const std
   const std::string bin = OwnDirectory();
   std::vector<std::string> words = {bin + "/kasane-uml", out, bin + "/kasane-lab", "run"};
   for (const Task& task : tasks) words.push_back(task.subject->file);
-  for (const char* word : {"--datapath", "ovs-kernel", "--jobs", "1", "-o", "json"}) words.emplace_back(word);
+  for (const char* word : {"--datapath", "ovs-kernel", "--jobs", "1", "--lines"}) words.emplace_back(word);
   return words;
 }
 
@@ -330,7 +335,7 @@ int RunCases(const RunOptions& options) {
   std::stable_partition(tasks.begin(), tasks.end(), [](const Task& task) { return task.datapath == "sim"; });
   Jobs jobs(std::move(tasks), options);
   if (!elsewhere.empty()) {
-    fmt::print(stderr, "{} cases on ovs-kernel run in user-mode Linux; their results come all at once\n",
+    fmt::print(stderr, "{} cases on ovs-kernel run in user-mode Linux, which boots first\n",
                elsewhere.size());
     std::vector<std::string> words = KernelCommand(elsewhere, scratch.path());
     jobs.SetGroup(std::move(elsewhere), std::move(words));
@@ -338,7 +343,8 @@ int RunCases(const RunOptions& options) {
   for (CaseResult& result : faulty) jobs.Add(std::move(result));
   if (!jobs.Run()) return kInterrupted;
   const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-  fmt::print("{}", options.json ? ReportJson(jobs.results(), seconds) : SummaryText(jobs.results(), seconds));
+  if (options.json) fmt::print("{}", ReportJson(jobs.results(), seconds));
+  if (!options.json && !options.lines) fmt::print("{}", SummaryText(jobs.results(), seconds));
   return AllPassed(jobs.results()) && !jobs.results().empty() ? 0 : 1;
 }
 

@@ -11,6 +11,7 @@ struct RunOptions {
   std::vector<std::string> datapaths = {"sim"};  // "sim", "ovs", "ovs-kernel".
   unsigned jobs = 0;                             // 0: as many as there are processors.
   bool json = false;
+  bool lines = false;  // A line of JSON as each case ends, and no summary.
 };
 
 // Cases on ovs-kernel run one behind the other, where the kernel has Open vSwitch: here, or else in one boot of

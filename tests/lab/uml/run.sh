@@ -4,8 +4,8 @@
 #   tests/lab/uml/run.sh OUT_DIR COMMAND [ARGUMENT...]
 #
 # The command sees this machine's file system read-only, as root, with an empty /tmp and /run of its own; OUT_DIR
-# (existing) is writable and is where results go. What the command prints comes out when it has ended; its exit
-# status is this script's. 125: the kernel did not boot or did not come to an end.
+# (existing) is writable and is where results go. What the command prints comes out as it is printed; its exit status is
+# this script's. 125: the kernel did not boot or did not come to an end.
 set -euo pipefail
 
 die() {
@@ -34,7 +34,8 @@ HOME=$out timeout --kill-after=10 "${KASANE_UML_TIMEOUT:-3600}" "$kernel" rootfs
   </dev/null >"$out/uml.log" 2>&1 &
 booted=$!
 trap 'kill "$booted" 2>/dev/null; wait "$booted"; exit 130' INT TERM
+tail --pid="$booted" -n +1 -s 0.2 -f "$out/uml.output" &
 wait "$booted" || true
-[ ! -e "$out/uml.output" ] || cat "$out/uml.output"
+wait
 [ -s "$out/uml.status" ] || die "it ended without a result; see $out/uml.log"
 exit "$(cat "$out/uml.status")"
