@@ -53,7 +53,7 @@ build() {
   local log=$top/build/lab-build.log
   mkdir -p "$top/build"
   local targets=(kasaned kasane-controller kasanectl kasane-lab)
-  echo "building ${targets[*]} (the first time takes some minutes)..."
+  echo "building ${targets[*]} (the first time takes some minutes; log: build/lab-build.log)..."
   cd "$top"
   cmake --preset release >"$log" || die "configuring failed; see $log"
   if [ -t 1 ]; then
@@ -158,5 +158,6 @@ case $command in
   down)
     [ -x "$bin/kasane-lab" ] || die "$bin/kasane-lab is not there: deploy/lab.sh builds it"
     kasane_lab down
+    echo "lab \"$lab\" is removed"
     ;;
 esac

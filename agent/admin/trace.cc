@@ -79,8 +79,9 @@ absl::StatusOr<std::vector<sim::Result>> FromTunnel(const AgentSnapshot& snapsho
       sim::FromTunnel(WithoutUnplugged(*snapshot.view, *snapshot.facts), *source, request.vni(), frame)};
 }
 
-void AddDrop(const HostView& view, DropReason reason, uint32_t way, v1::TraceReply& reply) {
+void AddDrop(const HostView& view, DropReason reason, uint32_t way, bool answer, v1::TraceReply& reply) {
   v1::TraceVerdict& verdict = *reply.add_verdicts();
+  verdict.set_answer(answer);
   verdict.set_host(view.host.str());
   verdict.set_drop_reason(std::string(Label(reason)));
   verdict.set_way(way);
@@ -91,12 +92,15 @@ void AddResult(const HostView& view, const sim::Result& result, uint32_t way, v1
     *reply.add_steps() = StepOf(view, step);
     reply.mutable_steps()->rbegin()->set_way(way);
   }
+  // What becomes of the packet itself comes first. A dropped one has no deliveries but of the answer to it.
+  if (result.drop) AddDrop(view, *result.drop, way, /*answer=*/false, reply);
   for (const sim::Delivery& delivery : result.deliveries) {
-    *reply.add_verdicts() = VerdictOf(view, delivery);
-    reply.mutable_verdicts()->rbegin()->set_way(way);
+    v1::TraceVerdict& verdict = *reply.add_verdicts();
+    verdict = VerdictOf(view, delivery);
+    verdict.set_way(way);
+    verdict.set_answer(result.drop.has_value());
   }
-  if (result.drop) AddDrop(view, *result.drop, way, reply);
-  for (const DropReason reason : result.answer_drops) AddDrop(view, reason, way, reply);
+  for (const DropReason reason : result.answer_drops) AddDrop(view, reason, way, /*answer=*/true, reply);
 }
 
 }  // namespace

@@ -230,7 +230,8 @@ std::string TraceText(const v1::TraceReply& reply) {
     out += fmt::format("{:>2}. {:<12} {:<24} {}\n", ++number, step.stage(), owner, step.text());
   }
   for (const v1::TraceVerdict& verdict : reply.verdicts()) {
-    out += fmt::format("=> {}{}\n", WayText(verdict.way()), VerdictLine(verdict));
+    out += fmt::format("=> {}{}{}\n", WayText(verdict.way()), verdict.answer() ? "the answer to it is " : "",
+                       VerdictLine(verdict));
     if (!verdict.packet().empty()) out += fmt::format("   {}\n", verdict.packet());
   }
   if (reply.verdicts().empty()) out += "=> delivered to nobody\n";

@@ -33,7 +33,10 @@ v1::TraceReply FollowTunnels(v1::TraceReply reply, const HostTracer& trace) {
     absl::StatusOr<v1::TraceReply> next = trace(verdict.remote_host(), RequestOf(verdict));
     if (next.ok()) {
       for (v1::TraceStep& step : *next->mutable_steps()) step.set_way(verdict.way());
-      for (v1::TraceVerdict& end : *next->mutable_verdicts()) end.set_way(verdict.way());
+      for (v1::TraceVerdict& end : *next->mutable_verdicts()) {
+        end.set_way(verdict.way());
+        end.set_answer(end.answer() || verdict.answer());
+      }
       out.mutable_steps()->MergeFrom(next->steps());
       out.mutable_verdicts()->MergeFrom(next->verdicts());
       continue;

@@ -85,9 +85,10 @@ TEST(ToJsonTest, EveryFieldUnderItsName) {
   verdict.set_delivered(true);
   verdict.set_vni(505);
   verdict.set_frame(std::string("\x00\xff", 2));
-  EXPECT_EQ(ToJson(verdict).dump(),
-            R"({"delivered":true,"port_id":"","port_name":"","remote_host":"","remote_address":"","vni":505,)"
-            R"("drop_reason":"","frame":"00ff","packet":"","host":"","local_address":"","way":0})");
+  EXPECT_EQ(
+      ToJson(verdict).dump(),
+      R"({"delivered":true,"port_id":"","port_name":"","remote_host":"","remote_address":"","vni":505,)"
+      R"("drop_reason":"","frame":"00ff","packet":"","host":"","local_address":"","way":0,"answer":false})");
   v1::ListRequest request;
   request.add_kinds(v1::PORT);
   EXPECT_EQ(ToJson(request).dump(), R"({"kinds":["PORT"]})");

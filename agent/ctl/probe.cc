@@ -64,11 +64,11 @@ absl::StatusOr<NextHop> OnLink(const v1::LocalPort& port, const IpAddress& desti
   request.set_ip_address(destination.ToString());
   const absl::StatusOr<v1::ResolveReply> reply = resolve(request);
   if (absl::IsNotFound(reply.status())) {
-    return Error(
-        absl::StatusCode::kNotFound,
-        "nothing on the port's network {} has {}, and no router of it leads there: the VM would find no MAC to "
-        "send to; eth_dst= gives one",
-        port.network_name().empty() ? port.network_id() : port.network_name(), destination);
+    return Error(absl::StatusCode::kNotFound,
+                 "nothing that is up on the port's network {} has {}, and no router of it leads there: the VM "
+                 "would find no MAC to "
+                 "send to; eth_dst= gives one",
+                 port.network_name().empty() ? port.network_id() : port.network_name(), destination);
   }
   RETURN_IF_ERROR(reply.status());
   ASSIGN_OR_RETURN(const MacAddress mac, MacAddress::Parse(reply->mac_address()));
@@ -83,7 +83,11 @@ absl::StatusOr<NextHop> FindNextHop(const v1::LocalPort& port, const IpAddress& 
                                     const Resolver& resolve) {
   if (destination.IsMulticast()) return NextHop{MulticastMac(destination), ""};
   if (destination == IpAddress::V4(0xffffffff)) return NextHop{MacAddress::Broadcast(), ""};
-  const std::optional<Gateway> gateway = GatewayOf(routers, port, source);
+  std::optional<Gateway> gateway = GatewayOf(routers, port, source);
+  // With a source that is not its own, the VM's routes are those of its own addresses.
+  if (const auto own = SourceOf(port, destination.family()); !gateway && own.ok()) {
+    gateway = GatewayOf(routers, port, *own);
+  }
   if (!gateway || destination.IsLinkLocal() || gateway->prefix.Contains(destination)) {
     return OnLink(port, destination, resolve);
   }
@@ -180,6 +184,9 @@ class Completion {
 // "10.0.0.2" means an echo request to it.
 absl::StatusOr<Layer> LayersOf(std::string_view packet) {
   const auto ip = IpAddress::Parse(packet);
+  if (!ip.ok() && packet.find('(') == std::string_view::npos) {
+    return Invalid("\"{}\" is neither an address nor a packet such as icmp(dst=10.0.0.5)", packet);
+  }
   if (!ip.ok()) return ParseLayers(packet);
   Layer layer{ip->is_v4() ? LayerKind::kIcmp : LayerKind::kIcmp6, 0, {}, {}};
   layer.Set("dst", *ip);

@@ -105,7 +105,7 @@ TEST(PlanProbeTest, TheDestinationMacIsWhatTheVmWouldUse) {
 TEST(PlanProbeTest, WithoutARouterOnlyTheLinkIsReached) {
   EXPECT_EQ(Mismatch("aaaa2222", "10.0.0.7", "icmp(eth_src=fa:16:3e:00:00:02, eth_dst=fa:16:3e:00:00:17)"), "");
   EXPECT_THAT(Planned("aaaa2222", "192.0.2.1"),
-              HasSubstr("nothing on the port's network isolated has 192.0.2.1"));
+              HasSubstr("nothing that is up on the port's network isolated has 192.0.2.1"));
 }
 
 TEST(PlanProbeTest, TheTextSaysWhereTheMacComesFrom) {
@@ -138,6 +138,8 @@ TEST(PlanProbeTest, WhatIsGivenIsTaken) {
       "dst=10.0.0.99, dport=443, ttl=1)";
   EXPECT_EQ(Mismatch("web", given, given), "");
   EXPECT_EQ(Mismatch("web", "icmp(dst=10.0.0.7, size=3)", "icmp(size=3)"), "");
+  EXPECT_EQ(Mismatch("web", "icmp(src=203.0.113.9, dst=192.0.2.1)", "icmp(eth_dst=fa:16:3e:aa:00:04)"), "")
+      << "a foreign source does not change the VM's routes";
   EXPECT_EQ(Mismatch("web", "icmp(dst=10.0.0.7)", "icmp(size=56)"), "");
   EXPECT_EQ(Mismatch("web", "vlan(id=7, icmp(dst=10.0.0.7))",
                      "vlan(id=7, icmp(src=10.0.0.5, eth_dst=fa:16:3e:00:00:07))"),
@@ -149,7 +151,7 @@ TEST(PlanProbeTest, WhatIsGivenIsTaken) {
 TEST(PlanProbeTest, Faults) {
   EXPECT_EQ(Planned("web", "icmp()"), "packet: column 1: icmp: dst is missing");
   EXPECT_THAT(Planned("web", "icmp(dst=10.0.0)"), StartsWith("packet: column 10: dst: "));
-  EXPECT_THAT(Planned("web", "10.0.0"), StartsWith("packet: column 1: 10 is no layer"));
+  EXPECT_THAT(Planned("web", "10.0.0"), StartsWith("packet: \"10.0.0\" is neither an address nor a packet"));
   EXPECT_EQ(Planned("web", "eth(type=0x88b5)"), "packet: column 1: eth: eth_dst is missing");
   EXPECT_THAT(Planned("aaaa2222", "2001:db8::7"),
               HasSubstr("has no IPv6 address to send from; src= gives one"));

@@ -127,8 +127,9 @@ int RunTrace(const TraceOptions& options, const Globals& globals) {
   std::string text = PacketText(traced->probe.frame) + "\n";
   if (!traced->probe.text.empty()) text += traced->probe.text + "\n";
   Print(globals, text + TraceText(reply), reply);
-  const bool delivered = std::any_of(reply.verdicts().begin(), reply.verdicts().end(),
-                                     [](const auto& verdict) { return verdict.delivered(); });
+  const bool delivered = std::any_of(reply.verdicts().begin(), reply.verdicts().end(), [](const auto& verdict) {
+    return verdict.delivered() && !verdict.answer();
+  });
   return delivered ? kOk : kFailed;
 }
 
@@ -149,7 +150,7 @@ void AddTrace(cli::Command& app, Action& action) {
       "The agent answers for its own host; how it goes on at the end of a tunnel is told from the "
       "controller's\n"
       "records, as is a packet of a port on another host.\n"
-      "Exits with 0 if it is delivered to anybody, with 1 if it is dropped.\n"
+      "Exits with 0 if it is delivered to anybody, with 1 if it is dropped, also if an ICMP error answers it.\n"
       "Examples:\n  kasanectl trace shop-front1 172.16.1.5\n"
       "  kasanectl trace shop-front1 'tcp(dst=172.16.0.7, dport=443, flags=S)'\n"
       "  kasanectl trace shop-front1 'arp(tpa=172.16.0.1)'");

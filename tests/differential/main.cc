@@ -20,6 +20,8 @@
 namespace kasane::differential {
 namespace {
 
+constexpr int kProgress = 10;  // Clouds to a line of progress.
+
 Observed Expected(const sim::Result& result) {
   Observed expected;
   for (const sim::Delivery& delivery : result.deliveries) {
@@ -162,7 +164,8 @@ void Expect(const sim::Result& result, Counts& expected) {
   for (const DropReason reason : result.answer_drops) ++expected[reason];
 }
 
-// Stops at the first frame that diverges. Drops are compared at the end, or, which takes its time, behind each frame.
+// Stops at the first frame that diverges. Drops are compared at the end, or, which takes its time, behind each
+// frame.
 absl::Status RunCloud(Run& run, uint64_t seed, int packets, bool drops_of_each) {
   Random random(seed);
   const NetworkState state = RandomCloud(random);
@@ -235,6 +238,8 @@ int Main(int argc, char** argv) {
   }
   Run run{**under_test, cases};
   for (int n = 0; n < clouds; ++n) {
+    if (n % kProgress == 0)
+      fmt::print(stderr, "seed {}, cloud {} of {}\n", seed + static_cast<uint64_t>(n), n + 1, clouds);
     const absl::Status status = RunCloudTwiceIfNeeded(run, seed + static_cast<uint64_t>(n), packets);
     if (!status.ok()) {
       fmt::print(stderr, "kasane-differential: seed {}: {}\n", seed + static_cast<uint64_t>(n),

@@ -11,7 +11,7 @@ using Random = std::mt19937_64;
 using frames::Bytes;
 
 constexpr size_t kEthernet = 14;
-constexpr size_t kVlanTag = 4;
+constexpr size_t kVlanTag = 4 + 2;  // With what says how the frame goes on.
 constexpr size_t kIpv6 = 40;
 
 uint64_t Below(Random& random, uint64_t limit) {
@@ -41,7 +41,7 @@ void FixIpv4Checksum(Bytes& frame) {
 }
 
 bool Truncate(Bytes& frame, Random& random) {
-  // A kernel takes no frame with a part of a VLAN tag, so that it never reaches the switch.
+  // A kernel takes no frame that ends within a VLAN tag, so that it never reaches the switch.
   const bool tagged = frame[12] == 0x81 && frame[13] == 0x00;
   const size_t least = tagged ? kEthernet + kVlanTag : kEthernet;
   if (frame.size() < least) return false;

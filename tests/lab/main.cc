@@ -112,7 +112,9 @@ int RunStreamCommand(Options& options) {
 
 int RunRestartAgent(const Options& options) {
   const absl::Status status = RestartAgent(options.lab, options.restart_host, options.restart_kill);
-  return status.ok() ? 0 : Fail(status);
+  if (!status.ok()) return Fail(status);
+  fmt::print(stderr, "the agent of {} is up again\n", options.restart_host);
+  return 0;
 }
 
 int RunExec(const Options& options) {

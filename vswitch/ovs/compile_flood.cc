@@ -113,7 +113,8 @@ class NetworkCompiler {
     if (local.empty()) return;
     Add(out_, Table::kTunnelL2, 10, here_, look_up + Goto(Table::kTunnelUnknown), owner_);
     for (const MacAddress& mac : MacsElsewhere(view_, network_.id)) {
-      AddDrop(out_, Table::kTunnelL2, 90, fmt::format("{},dl_dst={}", here_, mac), owner_, DropReason::kNotLocal);
+      AddDrop(out_, Table::kTunnelL2, 90, fmt::format("{},dl_dst={}", here_, mac), owner_,
+              DropReason::kNotLocal);
     }
     Add(out_, Table::kTunnelUnknown, 50, here_, local, owner_);
     LearnedLocal(Table::kTunnelUnknown);

@@ -86,8 +86,8 @@ void CompilePortSecurityPipeline(FlowTable& out) {
   const Owner pipeline;
   for (const int type : {135, 136}) {
     // The target of a message that is cut short reads as zeros.
-    AddDrop(out, Table::kNdSecurity, kForbidden, fmt::format("icmp6,icmp_type={},icmp_code=0,nd_target=::", type), pipeline,
-            DropReason::kSpoofedNd);
+    AddDrop(out, Table::kNdSecurity, kForbidden,
+            fmt::format("icmp6,icmp_type={},icmp_code=0,nd_target=::", type), pipeline, DropReason::kSpoofedNd);
     AddDrop(out, Table::kNdSecurity, kWrongAddress, fmt::format("icmp6,icmp_type={}", type), pipeline,
             DropReason::kSpoofedNd);
   }

@@ -195,6 +195,12 @@ SwitchState DeriveState(const OvsdbSnapshot& snapshot, const OvsdbPlan& plan, co
                      "{}? It must speak OpenFlow 1.5",
                      link.error, config.run_dir)});
   }
+  if (link.connected && link.handlers == 0) {
+    state.problems.push_back({"ovs",
+                              "ovs-vswitchd has no handler threads, so that the first packets of every "
+                              "connection are lost (Open vSwitch 3.1 "
+                              "has none if it starts within 10 s of boot): restart ovs-vswitchd"});
+  }
   AddUnderlay(snapshot, addresses, config, state);
   AddInterfaceProblems(snapshot, config, state);
   if (!has_bridge || !link.connected) return state;

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -20,7 +21,9 @@ struct SwitchLink {
   uint64_t session = 0;
   std::map<std::string, uint32_t> ports;  // By name, cut at 15 characters.
   bool meters = false;                    // It has some.
-  std::string error;                      // Why it is not connected.
+  std::optional<int> handlers =
+      std::nullopt;   // Of ovs-vswitchd: threads that take packets from the kernel. Unknown, or netdev.
+  std::string error;  // Why it is not connected.
 
   bool operator==(const SwitchLink&) const = default;
 };

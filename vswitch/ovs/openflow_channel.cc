@@ -9,8 +9,10 @@
 namespace kasane::ovs {
 namespace {
 
-kovs_flow ToShim(const FlowKey& key, const std::string& actions, uint64_t cookie, bool remove) {
+kovs_flow ToShim(const FlowKey& key, const std::string& actions, uint64_t cookie, bool remove,
+                 bool reset_counters) {
   return {.remove = remove,
+          .reset_counters = reset_counters,
           .table = static_cast<uint8_t>(key.table),
           .priority = key.priority,
           .cookie = cookie,
@@ -47,10 +49,10 @@ absl::StatusOr<std::optional<Refusal>> RealChannel::Commit(const std::vector<Flo
   std::vector<kovs_flow> flows;
   flows.reserve(changes.size());
   for (const FlowChange& change : changes) {
-    // A modification is sent as an addition, which replaces and keeps the counters: OpenFlow's own
-    // modification cannot change a cookie, and does nothing if the flow is not there.
-    flows.push_back(
-        ToShim(change.key, change.actions, change.cookie, change.kind == FlowChange::Kind::kDelete));
+    // A modification is sent as an addition, which replaces and keeps the counters unless told otherwise:
+    // OpenFlow's own modification cannot change a cookie, and does nothing if the flow is not there.
+    flows.push_back(ToShim(change.key, change.actions, change.cookie, change.kind == FlowChange::Kind::kDelete,
+                           change.reset_counters));
   }
   size_t failed = 0;
   ShimText error;
@@ -133,7 +135,7 @@ absl::StatusOr<CanonicalFlow> RealChannel::Canonical(const FlowKey& key, const s
   auto collect = [](void* aux, const kovs_dumped_flow* flow) {
     *static_cast<CanonicalFlow*>(aux) = {.key = KeyOf(*flow), .actions = flow->actions};
   };
-  kovs_flow flow = ToShim(key, actions, 0, false);
+  kovs_flow flow = ToShim(key, actions, 0, /*remove=*/false, /*reset_counters=*/false);
   ShimText error;
   if (!kovs_canonical(&flow, collect, &canonical, error.out())) return Invalid("{}", error.str());
   return canonical;

@@ -26,6 +26,8 @@ struct FlowChange {
   std::string actions;  // Empty for kDelete.
   uint64_t cookie = 0;  // Not used by kDelete.
   Owner owner;
+  // A modification that begins to count anew: what was counted for another owner or reason is not this one's.
+  bool reset_counters = false;
 
   bool operator==(const FlowChange&) const = default;
 };

@@ -9,6 +9,7 @@
 
 #include "vswitch/base/status.h"
 #include "vswitch/ovs/derive_state.h"
+#include "vswitch/ovs/handler_threads.h"
 #include "vswitch/ovs/netlink.h"
 #include "vswitch/ovs/ovsdb_plan.h"
 #include "vswitch/ovs/ovsdb_snapshot.h"
@@ -28,6 +29,7 @@ constexpr int kReconnectMs = 250;
 // Until a failed transaction is repeated, and until what no event announces (a kernel module) is looked at
 // again.
 constexpr int kReplanMs = 5'000;
+constexpr int kCountHandlersMs = 3'000;
 // A database that is there answers within this; before it, its absence is no news.
 constexpr int kGraceMs = 1'000;
 
@@ -153,6 +155,8 @@ class OvsdbMonitor : public SwitchMonitor {
   void Connect();
   void Disconnect(std::string error);
   void ReadPorts();
+  void UpdateHandlers();
+  bool HasHandlers() const { return plan_.datapath_type == "system" && connection_ != nullptr; }
   void UpdateAddresses();
   void Publish();
   void Wait();
@@ -182,6 +186,8 @@ class OvsdbMonitor : public SwitchMonitor {
   int64_t silent_until_ = 0;
   int64_t connect_at_ = 0;
   int64_t replan_at_ = 0;  // 0: not by the clock.
+  int64_t count_handlers_at_ = 0;
+  bool no_handlers_ = false;  // When they were counted last.
   int connect_ms_ = kMinConnectMs;
 
   std::thread thread_;
@@ -207,6 +213,7 @@ void OvsdbMonitor::Step() {
   UpdateAddresses();
   UpdatePlan();
   UpdateLink();
+  UpdateHandlers();
   Publish();
 }
 
@@ -287,6 +294,17 @@ void OvsdbMonitor::ReadPorts() {
   }
 }
 
+// They may come a moment behind the bridge, and no event tells of them: only the second time that there is none
+// counts.
+void OvsdbMonitor::UpdateHandlers() {
+  if (!HasHandlers() || kovs_now_ms() < count_handlers_at_) return;
+  const std::optional<int> count = CountHandlerThreads(config_.run_dir);
+  const bool none = count == 0;
+  link_.handlers = none && !no_handlers_ ? std::nullopt : count;
+  no_handlers_ = none;
+  count_handlers_at_ = kovs_now_ms() + kCountHandlersMs;
+}
+
 void OvsdbMonitor::UpdateAddresses() {
   if (!netlink_->ReadEvents([](const Neighbour&) {})) return;
   absl::StatusOr<std::vector<LocalAddress>> addresses = netlink_->Addresses();
@@ -318,6 +336,7 @@ void OvsdbMonitor::Wait() {
     WakeAt(connect_at_);
   }
   if (replan_at_ != 0) WakeAt(replan_at_);
+  if (HasHandlers()) WakeAt(count_handlers_at_);
   if (kovs_now_ms() < silent_until_) WakeAt(silent_until_);
   kovs_poll_fd(netlink_->event_fd());
   kovs_poll_fd(wake_.fd());

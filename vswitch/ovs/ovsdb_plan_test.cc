@@ -243,6 +243,29 @@ TEST(DeriveState, NamesAnInterfaceThatTheSwitchCouldNotAdd) {
   EXPECT_THAT(state.problems[0].message, HasSubstr("for port port-9: could not open network device"));
 }
 
+TEST(DeriveState, NamesASwitchThatTakesNothingFromTheKernel) {
+  SwitchLink link = Link();
+  link.handlers = 2;
+  EXPECT_THAT(Derive(Healthy(), link).problems, IsEmpty());
+  link.handlers = 0;
+  const SwitchState state = Derive(Healthy(), link);
+  ASSERT_THAT(state.problems, SizeIs(1));
+  EXPECT_EQ(state.problems[0].subject, "ovs");
+  EXPECT_THAT(state.problems[0].message, HasSubstr("no handler threads"));
+  EXPECT_THAT(state.problems[0].message, HasSubstr("restart ovs-vswitchd"));
+}
+
+TEST(DeriveState, ASwitchWithoutMetersLimitsNothing) {
+  EXPECT_EQ(Derive(Healthy()).replication_limit, Config().replication_limit);
+  SwitchLink link = Link();
+  link.meters = false;
+  const SwitchState state = Derive(Healthy(), link);
+  EXPECT_FALSE(state.replication_limit);
+  EXPECT_TRUE(state.ready);
+  ASSERT_THAT(state.problems, SizeIs(1));
+  EXPECT_THAT(state.problems[0].message, HasSubstr("no meters"));
+}
+
 TEST(DeriveState, NotReadyWithoutTheTunnelPort) {
   OvsdbSnapshot snapshot = Healthy();
   snapshot.interfaces.back().ofport = -1;

@@ -7,7 +7,12 @@ namespace kasane::ovs {
 namespace {
 
 FlowChange Deletion(const FlowKey& key, const InstalledFlow& flow) {
-  return {.kind = FlowChange::Kind::kDelete, .key = key, .actions = "", .cookie = 0, .owner = flow.owner};
+  return {.kind = FlowChange::Kind::kDelete,
+          .key = key,
+          .actions = "",
+          .cookie = 0,
+          .owner = flow.owner,
+          .reset_counters = false};
 }
 
 // A dumped flow that no desired one means.
@@ -34,7 +39,8 @@ std::vector<FlowChange> PlanChanges(const FlowTable& desired, const InstalledFlo
                       .key = key,
                       .actions = value.actions,
                       .cookie = cookie,
-                      .owner = value.owner});
+                      .owner = value.owner,
+                      .reset_counters = exists && have->second.cookie != cookie});
     }
     if (exists) ++have;
   }

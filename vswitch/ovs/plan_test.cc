@@ -93,6 +93,15 @@ TEST(Acknowledge, MakesInstalledEqualToDesired) {
   EXPECT_THAT(PlanChanges(desired, installed), IsEmpty());
 }
 
+TEST(PlanChanges, AFlowOfAnotherOwnerOrReasonCountsAnew) {
+  const FlowTable desired = TableOf({{"a", "2", kPortA}, {"b", "2", kPortB}});
+  const InstalledFlows installed = {{Key("a"), Installed("1", kPortA)}, {Key("b"), Installed("1", kPortA)}};
+  const std::vector<FlowChange> changes = PlanChanges(desired, installed);
+  ASSERT_THAT(changes, SizeIs(2));
+  EXPECT_FALSE(changes[0].reset_counters) << "the same flow with other actions goes on counting";
+  EXPECT_TRUE(changes[1].reset_counters);
+}
+
 TEST(ReadBack, ComparesMeaningsNotSpellings) {
   const FlowTable desired =
       TableOf({{"same", "out", kPortA}, {"other", "out", kPortA}, {"absent", "out", kPortA}});

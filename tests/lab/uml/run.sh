@@ -26,7 +26,8 @@ top=$(cd "$here/../../.." && pwd)
   printf '%q ' "$@"
   printf ')\n'
 } >"$out/uml.env"
-rm -f "$out/uml.status" "$out/uml.output"
+rm -f "$out/uml.status"
+: >"$out/uml.output"
 
 # umid: a name of its own, so that several run at once. HOME must be writable for ~/.uml.
 HOME=$out timeout --kill-after=10 "${KASANE_UML_TIMEOUT:-3600}" "$kernel" rootfstype=hostfs rootflags=/ ro \

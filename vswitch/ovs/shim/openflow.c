@@ -56,6 +56,7 @@ static char* parse_flow(const struct kovs_flow* flow, struct ofputil_flow_mod* f
   struct ds text = DS_EMPTY_INITIALIZER;
   ds_put_format(&text, "table=%u,priority=%u", flow->table, flow->priority);
   if (!flow->remove) ds_put_format(&text, ",cookie=%#llx", (unsigned long long)flow->cookie);
+  if (flow->reset_counters) ds_put_cstr(&text, ",reset_counts");
   if (flow->match[0]) ds_put_format(&text, ",%s", flow->match);
   if (!flow->remove) ds_put_format(&text, " actions=%s", flow->actions);
   enum ofputil_protocol usable;

@@ -48,7 +48,8 @@ typedef void kovs_port_cb(void* aux, uint32_t number, const char* name);
 bool kovs_of_ports(struct kovs_of* of, int deadline_ms, kovs_port_cb* callback, void* aux, char** error);
 
 struct kovs_flow {
-  bool remove;  // Delete strictly: key only.
+  bool remove;          // Delete strictly: key only.
+  bool reset_counters;  // Of a flow that is replaced; else it keeps them.
   uint8_t table;
   uint16_t priority;
   uint64_t cookie;
