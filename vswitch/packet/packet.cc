@@ -126,7 +126,8 @@ std::span<const uint8_t> Packet::ip_packet() const {
 uint16_t Packet::Icmpv6Sum() const {
   // The pseudo header: addresses, length, protocol (RFC 8200, 8.1).
   const std::span<const uint8_t> frame(frame_);
-  const uint32_t sum = OnesComplementSum(frame.subspan(22, 32), static_cast<uint32_t>(l4_end_ - l4_) + kProtoIcmpv6);
+  const uint32_t sum =
+      OnesComplementSum(frame.subspan(22, 32), static_cast<uint32_t>(l4_end_ - l4_) + kProtoIcmpv6);
   return static_cast<uint16_t>(OnesComplementSum(icmp_message(), sum));
 }
 

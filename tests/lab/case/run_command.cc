@@ -217,8 +217,9 @@ class Jobs {
     if (interrupted_) return;
     for (const Task& task : group_) {
       if (missing.count(task.subject->name) == 0) continue;
-      Add(Failed(task.subject->name, task.datapath, task.subject->file,
-                 fmt::format("the second kernel ended with status {} and said \"{}\"", worker.exit_status(), text)));
+      Add(Failed(
+          task.subject->name, task.datapath, task.subject->file,
+          fmt::format("the second kernel ended with status {} and said \"{}\"", worker.exit_status(), text)));
     }
   }
 
@@ -335,8 +336,7 @@ int RunCases(const RunOptions& options) {
   std::stable_partition(tasks.begin(), tasks.end(), [](const Task& task) { return task.datapath == "sim"; });
   Jobs jobs(std::move(tasks), options);
   if (!elsewhere.empty()) {
-    fmt::print(stderr, "{} cases on ovs-kernel run in user-mode Linux, which boots first\n",
-               elsewhere.size());
+    fmt::print(stderr, "{} cases on ovs-kernel run in user-mode Linux, which boots first\n", elsewhere.size());
     std::vector<std::string> words = KernelCommand(elsewhere, scratch.path());
     jobs.SetGroup(std::move(elsewhere), std::move(words));
   }
