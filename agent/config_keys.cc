@@ -24,7 +24,7 @@ constexpr std::array kKeys = {
     ConfigKey{"datapath.ovs_run_dir", "--ovs-run-dir", KeyType::kText, "/var/run/openvswitch",
               "Directory with the sockets of the Open vSwitch daemons"},
     ConfigKey{"datapath.bridge", "--bridge", KeyType::kText, "br-int",
-              "Integration bridge; all of its flows are Kasane's"},
+              "Integration bridge; all of its flows and meters are Kasane's"},
     ConfigKey{"datapath.datapath_type", "--datapath-type", KeyType::kText, "auto",
               "netdev (userspace), system (kernel module) or auto"},
     ConfigKey{"datapath.replication_rate", "--replication-rate", KeyType::kText, "1000",

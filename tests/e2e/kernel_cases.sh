@@ -14,3 +14,17 @@ fi
 # That none ran must not look like success.
 [ "$(jq .passed "$work/report")" = "${#cases[@]}" ] || fail "not every case ran: $(cat "$work/report")"
 echo "${#cases[@]} cases in $(jq .seconds "$work/report") s"
+
+# An interrupted run ends the second kernel.
+kernels() { pgrep -f "linux.uml.*kasane_out=" | sort || true; }
+before=$(kernels)
+"$bin/kasane-lab" run "${cases[0]}" --datapath ovs-kernel >"$work/interrupted" &
+runner=$!
+booted() { [ "$(kernels)" != "$before" ]; }
+wait_for 20 booted
+kill -TERM "$runner"
+status=0
+wait "$runner" || status=$?
+[ "$status" = 130 ] || fail "an interrupted run exits with $status: $(cat "$work/interrupted")"
+gone() { [ "$(kernels)" = "$before" ]; }
+wait_for 20 gone

@@ -143,7 +143,8 @@ UnderlayState Underlay(const OvsdbSnapshot& snapshot, const std::string& datapat
   if (netdev) state.problem = NetdevFault(snapshot, config, address, owner->link);
   state.usable = state.problem.empty();
   if (state.usable && netdev) state.bridge = owner->link;
-  state.mtu = owner->mtu;
+  // The loopback's says nothing of the way out.
+  if (owner->link != "lo") state.mtu = owner->mtu;
   return state;
 }
 

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cctype>
+#include <optional>
+#include <string_view>
 #include <utility>
 
 namespace kasane::ovs {
@@ -10,6 +12,14 @@ namespace {
 std::string Upper(std::string text) {
   std::transform(text.begin(), text.end(), text.begin(), [](unsigned char c) { return std::toupper(c); });
   return text;
+}
+
+// The meter that the actions name, in the spelling of a desired flow or of this switch.
+std::optional<uint32_t> MeterOf(const std::string& actions) {
+  constexpr std::string_view kMeter = "METER:";
+  const std::string upper = Upper(actions);
+  if (upper.rfind(kMeter, 0) != 0) return std::nullopt;
+  return static_cast<uint32_t>(std::stoul(upper.substr(kMeter.size())));
 }
 
 }  // namespace
@@ -51,6 +61,7 @@ class FakeChannel : public OpenFlowChannel {
       return std::optional<std::string>("OFPMMFC_METER_EXISTS");
     if (change.kind == MeterChange::Kind::kDelete) {
       switch_.meters.erase(change.id);
+      std::erase_if(switch_.flows, [&](const auto& flow) { return MeterOf(flow.second.actions) == change.id; });
     } else {
       switch_.meters[change.id] = change.limit;
     }
@@ -93,6 +104,8 @@ std::optional<Refusal> FakeSwitch::Apply(const std::vector<FlowChange>& changes)
     if (!refused_actions.empty() && changes[i].actions == refused_actions) {
       return Refusal{.index = i, .reason = "OFPBAC_BAD_TYPE"};
     }
+    const auto meter = MeterOf(changes[i].actions);
+    if (meter && meters.count(*meter) == 0) return Refusal{.index = i, .reason = "OFPMMFC_INVALID_METER"};
   }
   for (const FlowChange& change : changes) {
     CanonicalFlow canonical = FakeCanonical(change.key, change.actions);

@@ -54,7 +54,9 @@ absl::StatusOr<ApplyResult> FlowInstaller::Apply(const FlowTable& desired) {
   std::map<Owner, std::string> failed;
   RETURN_IF_ERROR(SetMeters(desired, failed));
   ASSIGN_OR_RETURN(ApplyResult result, Commit(PlanChanges(desired, *installed_), std::move(failed)));
-  RETURN_IF_ERROR(DeleteMeters(desired));
+  // A refused owner keeps its flows, which may name a meter that it does not want any more: deleting that one
+  // would delete them too.
+  if (result.failed_owners.empty()) RETURN_IF_ERROR(DeleteMeters(desired));
   return result;
 }
 
@@ -84,13 +86,14 @@ absl::StatusOr<ApplyResult> FlowInstaller::Commit(std::vector<FlowChange> change
   ApplyResult result;
   std::erase_if(changes, [&](const FlowChange& change) { return failed.count(change.owner) != 0; });
   result.failed_owners = std::move(failed);
+  size_t refused_owners = 0;
   while (!changes.empty()) {
     ASSIGN_OR_RETURN(const std::optional<Refusal> refusal, channel_->Commit(changes));
     if (!refusal) break;
     const FlowChange& refused = changes[refusal->index];
     const Owner owner = refused.owner;
     result.failed_owners[owner] = Describe(refused, refusal->reason);
-    if (result.failed_owners.size() > kMaxRefusedOwners) {
+    if (++refused_owners > kMaxRefusedOwners) {
       return Error(absl::StatusCode::kInternal, "the switch refused the flows of more than {} owners, last {}",
                    kMaxRefusedOwners, result.failed_owners[owner]);
     }

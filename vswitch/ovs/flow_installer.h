@@ -27,7 +27,7 @@ class FlowInstaller {
   // The first call reads back what the switch holds and repairs only the difference. A bundle that the
   // switch refuses is sent again without the owner of the refused flow; that owner's installed flows stay
   // as they are; likewise an owner whose meter is refused. UNAVAILABLE: this object is of no more use, and what
-  // is installed is unknown. Any other error: nothing changed.
+  // is installed is unknown. Any other error: no flow changed.
   absl::StatusOr<ApplyResult> Apply(const FlowTable& desired);
 
  private:

@@ -274,6 +274,9 @@ void OvsdbMonitor::Disconnect(std::string error) {
   connection_.reset();
   link_.connected = false;
   link_.ports.clear();
+  link_.handlers.reset();
+  no_handlers_ = false;
+  count_handlers_at_ = 0;
   link_.error = std::move(error);
   connect_at_ = kovs_now_ms() + connect_ms_;
   connect_ms_ = std::min(2 * connect_ms_, kMaxConnectMs);

@@ -231,6 +231,22 @@ TEST(FlowInstaller, LeavesOutTheOwnerOfARefusedMeter) {
   EXPECT_THAT(fake.flows, SizeIs(2)) << "what failed is tried again";
 }
 
+TEST(FlowInstaller, ARefusedOwnersOldFlowsKeepTheirMeter) {
+  FakeSwitch fake;
+  const auto installer = Connect(fake);
+  ASSERT_TRUE(installer->Apply(WithMeters(TableOf({{"a", "meter:7", kPortA}}), {{7, 10}}, kPortA)).ok());
+  // Plugged again under another number, for which there is no meter.
+  fake.refused_meter = 9;
+  const FlowTable moved = WithMeters(TableOf({{"b", "meter:9", kPortA}}), {{9, 10}}, kPortA);
+  ASSERT_THAT(installer->Apply(moved)->failed_owners, SizeIs(1));
+  EXPECT_EQ(fake.flows.count(Key("A")), 1U);
+  EXPECT_EQ(fake.meters.count(7), 1U);
+  fake.refused_meter.reset();
+  ASSERT_THAT(installer->Apply(moved)->failed_owners, IsEmpty());
+  EXPECT_EQ(fake.flows.count(Key("B")), 1U);
+  EXPECT_EQ(fake.meters, (std::map<uint32_t, MeterRate>{{9, {10, 10}}}));
+}
+
 TEST(FlowInstaller, GivesUpWhenEverybodyIsRefused) {
   FakeSwitch fake;
   fake.refused_actions = "bad";

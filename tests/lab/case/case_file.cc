@@ -131,7 +131,7 @@ StepAction ReadStorm(Fields& fields) {
   step.frame = fields.Text("frame", kFrameText);
   step.count = fields.Number("count", step.count, 1, 100000);
   step.rate = fields.Number("rate", step.rate, 1, 100000);
-  step.drop = fields.Text("drop", "the reason why most of them are dropped");
+  step.drop = fields.Text("drop", "the reason why some of them are dropped");
   if (!step.drop.empty()) CheckDropReason(fields, step.drop);
   return step;
 }

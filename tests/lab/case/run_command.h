@@ -14,7 +14,7 @@ struct RunOptions {
   bool lines = false;  // A line of JSON as each case ends, and no summary.
 };
 
-// Cases on ovs-kernel run one behind the other, where the kernel has Open vSwitch: here, or else in one boot of
+// Cases on ovs-kernel run here if this kernel has Open vSwitch loaded, else one behind the other in one boot of
 // user-mode Linux. Prints a line per case and datapath, and a summary. The program's exit status: 0 if all
 // passed, 1 if one failed, 130 if it was interrupted. Leaves no lab behind either way.
 int RunCases(const RunOptions& options);

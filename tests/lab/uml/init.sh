@@ -34,6 +34,7 @@ hostname uml 2>/dev/null
 up=$(cut -d. -f1 /proc/uptime)
 [ "$up" -ge 11 ] || sleep $((11 - up))
 
+export KASANE_SECOND_KERNEL=1
 cd "$working_directory" || cd /
 "${command[@]}" >/run/out/uml.output 2>&1 </dev/null
 echo $? >/run/out/uml.status

@@ -34,7 +34,7 @@ HOME=$out timeout --kill-after=10 "${KASANE_UML_TIMEOUT:-3600}" "$kernel" rootfs
   mem="${KASANE_UML_MEMORY:-1536M}" quiet umid="kasane-$$" init="$here/init.sh" kasane_out="$out" con=null con0=fd:0,fd:1 \
   </dev/null >"$out/uml.log" 2>&1 &
 booted=$!
-trap 'kill "$booted" 2>/dev/null; wait "$booted"; exit 130' INT TERM
+trap 'kill "$booted" 2>/dev/null; wait "$booted" || true; exit 130' HUP INT TERM
 tail --pid="$booted" -n +1 -s 0.2 -f "$out/uml.output" &
 wait "$booted" || true
 wait

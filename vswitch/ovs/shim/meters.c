@@ -71,6 +71,8 @@ static int report_configs(void* aux, struct ofpbuf* part) {
     struct ofputil_meter_config config;
     int code = ofputil_decode_meter_config(part, &config, &report->bands);
     if (code) return code == EOF ? 0 : EPROTO;
+    // The switch's own: of its slow path and its controllers.
+    if (config.meter_id > OFPM13_MAX) continue;
     bool ours = config.n_bands == 1 && (config.flags & OFPMF13_PKTPS);
     struct kovs_dumped_meter meter = {.id = config.meter_id,
                                       .rate = ours ? config.bands[0].rate : 0,
