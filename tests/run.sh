@@ -6,8 +6,8 @@
 # Phases, all by default: build format unit lab tidy e2e. Unit tests are built and run with ASan and UBSan,
 # and only so; the programs, which the lab and end-to-end tests run, as for release. --full repeats the
 # end-to-end tests of crashes and restarts many times, lints each file by itself, and runs tests/long/ (the fuzzers,
-# whose corpora are unit tests; the trace against the wire). The last line is "N passed, N failed"; the exit status is
-# 0 only if none failed. The log of each phase is in build/test-logs/.
+# which as unit tests run their corpora and some thousand changes of them; the trace against the wire). The last line
+# is "N passed, N failed"; the exit status is 0 only if none failed. The log of each phase is in build/test-logs/.
 set -uo pipefail
 
 top=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
