@@ -16,7 +16,7 @@ namespace {
 
 using Bytes = std::vector<uint8_t>;
 
-constexpr int kChangedInputs = 1000;  // Of each file.
+constexpr int kChangedInputs = 300;  // Of each file.
 
 struct Input {
   std::string name;
