@@ -75,8 +75,9 @@ bool OvsWorld::ClaimIsKnown(const ControllerProgress& controller) const {
   }
   const auto port = resources_.state().ports.find(announced.port);
   return port != resources_.state().ports.end() && port->second->mac == announced.mac &&
-         std::any_of(port->second->fixed_ips.begin(), port->second->fixed_ips.end(),
-                     [&](const model::FixedIp& ip) { return ip.address == announced.ip; });
+         (announced.ip == IpAddress::LinkLocal(announced.mac) ||
+          std::any_of(port->second->fixed_ips.begin(), port->second->fixed_ips.end(),
+                      [&](const model::FixedIp& ip) { return ip.address == announced.ip; }));
 }
 
 absl::StatusOr<std::string> OvsWorld::NotApplied() {
