@@ -36,8 +36,5 @@ grep -q '^extra' "$work/compare" || fail "no extra flow in: $(cat "$work/compare
 "$bin/kasane-lab" run "$top/tests/cases/garp_is_delivered.yaml" --datapath ovs >"$work/interrupted" &
 runner=$!
 wait_for 20 compgen -G "/run/netns/kl-c${runner}_*" >/dev/null
-kill -TERM "$runner"
-status=0
-wait "$runner" || status=$?
-[ "$status" = 130 ] || fail "an interrupted run exits with $status: $(cat "$work/interrupted")"
+interrupt "$runner" "$work/interrupted"
 expect_nothing_left "c${runner}_0"

@@ -22,9 +22,6 @@ before=$(kernels)
 runner=$!
 booted() { [ "$(kernels)" != "$before" ]; }
 wait_for 20 booted
-kill -TERM "$runner"
-status=0
-wait "$runner" || status=$?
-[ "$status" = 130 ] || fail "an interrupted run exits with $status: $(cat "$work/interrupted")"
+interrupt "$runner" "$work/interrupted"
 gone() { [ "$(kernels)" = "$before" ]; }
 wait_for 20 gone

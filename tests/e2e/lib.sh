@@ -65,6 +65,14 @@ wait_for() {
   done
 }
 
+# interrupt PID OUTPUT: ends a run of cases by SIGTERM, which it must notice; OUTPUT is what it printed.
+interrupt() {
+  local status=0
+  kill -TERM "$1"
+  wait "$1" || status=$?
+  [ "$status" = 130 ] || fail "an interrupted run exits with $status: $(cat "$2")"
+}
+
 # port_id VM: the id of the port of this name.
 port_id() { jq -er --arg name "$1" '.ports[] | select(.name == $name) | .id' "$shop_ads"; }
 # vni NETWORK

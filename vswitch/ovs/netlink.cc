@@ -60,18 +60,19 @@ std::string LinkName(uint32_t index) {
                                                        : fmt::format("link {}", index);
 }
 
-// 0 if the link is gone.
-uint32_t LinkMtu(nl_sock* socket, uint32_t index) {
-  Message request = NewMessage(RTM_GETLINK, NLM_F_REQUEST);
+// Of all links, by index: one request, however many have addresses.
+std::map<uint32_t, uint32_t> LinkMtus(nl_sock* socket) {
+  Message request = NewMessage(RTM_GETLINK, NLM_F_REQUEST | NLM_F_DUMP);
   ifinfomsg body{};
-  body.ifi_index = static_cast<int>(index);
   nlmsg_append(request.get(), &body, sizeof body, NLMSG_ALIGNTO);
-  uint32_t mtu = 0;
-  Transact(socket, request.get(), [&mtu](nlmsghdr* header) {
-    nlattr* attribute = nlmsg_find_attr(header, sizeof(ifinfomsg), IFLA_MTU);
-    if (attribute != nullptr && nla_len(attribute) == sizeof mtu) mtu = nla_get_u32(attribute);
+  std::map<uint32_t, uint32_t> mtus;
+  Transact(socket, request.get(), [&mtus](nlmsghdr* header) {
+    nlattr* mtu = nlmsg_find_attr(header, sizeof(ifinfomsg), IFLA_MTU);
+    if (mtu == nullptr || nla_len(mtu) != sizeof(uint32_t)) return;
+    mtus[static_cast<uint32_t>(static_cast<const ifinfomsg*>(nlmsg_data(header))->ifi_index)] =
+        nla_get_u32(mtu);
   });
-  return mtu;
+  return mtus;
 }
 
 NeighbourState StateOf(uint16_t nud) {
@@ -202,11 +203,10 @@ absl::StatusOr<std::vector<LocalAddress>> Netlink::Addresses() {
     return Error(absl::StatusCode::kUnavailable, "cannot list this host's addresses: {}", ErrorText(code));
   }
   std::vector<LocalAddress> addresses;
-  std::map<uint32_t, uint32_t> mtus;  // By link.
+  const std::map<uint32_t, uint32_t> mtus = LinkMtus(requests_.get());
   for (const auto& [index, address] : found) {
-    const auto [mtu, unknown] = mtus.try_emplace(index);
-    if (unknown) mtu->second = LinkMtu(requests_.get(), index);
-    addresses.push_back({address, LinkName(index), mtu->second});
+    const auto mtu = mtus.find(index);
+    addresses.push_back({address, LinkName(index), mtu == mtus.end() ? 0 : mtu->second});
   }
   return addresses;
 }

@@ -46,8 +46,8 @@ enum class Table : uint8_t {
   kUnknown = 19,        // Unicast to a MAC that is nobody's: where it was learned, or to every unsecured port.
   kTunnelUnknown = 20,  // The same for what came through a tunnel: local ports only.
   kLearned = 21,        // (network, MAC) to a place, filled by the switch itself: not part of any plan.
-  kUnknownFlood = 23,   // Behind kUnknown: the copies for every unsecured port.
-  kNdSize = 22,  // Between kNd and kNdReply: can the solicitation be rewritten, or does the agent answer?
+  kNdSize = 22,        // Between kNd and kNdReply: can the solicitation be rewritten, or does the agent answer?
+  kUnknownFlood = 23,  // Behind kUnknown: the copies for every unsecured port.
 };
 
 inline constexpr int kTableCount = 24;

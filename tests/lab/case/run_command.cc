@@ -273,7 +273,7 @@ bool KernelHasDatapath() {
   return std::filesystem::exists("/sys/module/openvswitch", error);
 }
 
-// The command that runs these cases, here or in another kernel that has Open vSwitch.
+// The command that runs these cases in a second kernel, which has Open vSwitch.
 std::vector<std::string> KernelCommand(const std::vector<Task>& tasks, const std::string& out) {
   const std::string bin = OwnDirectory();
   std::vector<std::string> words = {bin + "/kasane-uml", out, bin + "/kasane-lab", "run"};

@@ -121,6 +121,14 @@ class Run {
     return AsExpected();
   }
 
+  // Of the field `frame`, with names in it.
+  absl::StatusOr<FrameBytes> FrameOf(const std::string& field) const {
+    ASSIGN_OR_RETURN(const std::string text, world_.resources().Substitute(field));
+    auto frame = FrameFromText(text);
+    if (!frame.ok()) return Annotate(frame.status(), "frame");
+    return frame;
+  }
+
   absl::StatusOr<Injection> InjectionOf(const SendStep& step) const {
     Injection injection;
     injection.vm = step.from;
@@ -137,10 +145,7 @@ class Run {
     } else {
       RETURN_IF_ERROR(world_.resources().Find(step.from).status());
     }
-    ASSIGN_OR_RETURN(const std::string text, world_.resources().Substitute(step.frame));
-    auto frame = FrameFromText(text);
-    if (!frame.ok()) return Annotate(frame.status(), "frame");
-    injection.frame = *std::move(frame);
+    ASSIGN_OR_RETURN(injection.frame, FrameOf(step.frame));
     return injection;
   }
 
@@ -224,10 +229,8 @@ class Run {
 
   Judgement Do(const StormStep& step) {
     ASSIGN_OR_RETURN(const Vm* const from, world_.resources().Find(step.from));
-    ASSIGN_OR_RETURN(const std::string text, world_.resources().Substitute(step.frame));
-    const auto frame = FrameFromText(text);
-    if (!frame.ok()) return Annotate(frame.status(), "frame");
-    ASSIGN_OR_RETURN(const Drops drops, world_.Storm(*from, *frame, step.count, step.rate));
+    ASSIGN_OR_RETURN(const FrameBytes frame, FrameOf(step.frame));
+    ASSIGN_OR_RETURN(const Drops drops, world_.Storm(*from, frame, step.count, step.rate));
     const std::string& host = world_.resources().plan().hosts[from->host].node;
     const auto dropped = drops.find({host, step.drop});
     const uint64_t count = dropped == drops.end() ? 0 : dropped->second;

@@ -188,7 +188,6 @@ absl::StatusOr<SendOutcome> SimWorld::Send(const Injection& injection, size_t /*
   return outcome;
 }
 
-// sim judges each packet by itself: it knows no rates.
 absl::StatusOr<Drops> SimWorld::Storm(const Vm& /*from*/, const FrameBytes& /*frame*/, uint32_t /*count*/,
                                       uint32_t /*rate*/) {
   return Error(absl::StatusCode::kUnimplemented, "sim has no rates: give the case datapaths without sim");

@@ -29,8 +29,9 @@ class SimWorld final : public CaseWorld {
   absl::StatusOr<ProbeOutcome> Probe(const ProbeStep& step, const Vm& from, const IpAddress& to,
                                      bool answer_expected) override;
   absl::StatusOr<SendOutcome> Send(const Injection& injection, size_t expected, bool count_drops) override;
-  // A stream is one probe at its beginning and one at its end.
+  // An error: sim judges each packet by itself and knows no rates.
   absl::StatusOr<Drops> Storm(const Vm& from, const FrameBytes& frame, uint32_t count, uint32_t rate) override;
+  // A stream is one probe at its beginning and one at its end.
   absl::Status StartStream(const Vm& from, const IpAddress& to, uint32_t rate) override;
   absl::StatusOr<StreamOutcome> EndStream() override;
   absl::StatusOr<TraceOutcome> Trace(const Vm& from, const FrameBytes& frame) override;

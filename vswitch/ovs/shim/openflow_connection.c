@@ -32,12 +32,17 @@ static int match_first_fragments(struct vconn* vconn) {
   return code;
 }
 
-struct kovs_of* kovs_of_open(const char* socket_path, int deadline_ms, char** error) {
+int kovs_open_vconn(const char* socket_path, int deadline_ms, struct vconn** vconn) {
   kovs_init();
   char* name = xasprintf("unix:%s", socket_path);
-  struct vconn* vconn;
-  int code = vconn_open_block(name, 1U << kovs_version, 0, deadline_ms, &vconn);
+  int code = vconn_open_block(name, 1U << kovs_version, 0, deadline_ms, vconn);
   free(name);
+  return code;
+}
+
+struct kovs_of* kovs_of_open(const char* socket_path, int deadline_ms, char** error) {
+  struct vconn* vconn;
+  int code = kovs_open_vconn(socket_path, deadline_ms, &vconn);
   if (code == EPROTO) {
     *error = xasprintf("the switch does not speak OpenFlow 1.5 at %s", socket_path);
     return NULL;

@@ -28,6 +28,9 @@ struct kovs_of {
 // Puts the text of `code` into `error`, and returns false.
 bool kovs_fail(char** error, const char* what, int code);
 
+// Connects to a bridge's management socket. EPROTO: the switch does not speak OpenFlow 1.5.
+int kovs_open_vconn(const char* socket_path, int deadline_ms, struct vconn** vconn);
+
 // Before the first message of a call: the time in which the switch must show any progress.
 void kovs_start(struct kovs_of* of, int deadline_ms);
 

@@ -16,10 +16,7 @@
 #include "openvswitch/ofpbuf.h"
 #include "openvswitch/vconn.h"
 #include "util.h"
-#include "vswitch/ovs/shim/ovs_shim.h"
-
-static const enum ofp_version kVersion = OFP15_VERSION;
-static const enum ofputil_protocol kProtocol = OFPUTIL_P_OF15_OXM;
+#include "vswitch/ovs/shim/openflow_connection.h"
 
 struct kovs_packets {
   struct vconn* vconn;
@@ -48,11 +45,8 @@ static bool flush(struct kovs_packets* packets) {
 }
 
 struct kovs_packets* kovs_packets_open(const char* socket_path, int deadline_ms, char** error) {
-  kovs_init();
-  char* name = xasprintf("unix:%s", socket_path);
   struct vconn* vconn;
-  int code = vconn_open_block(name, 1U << kVersion, 0, deadline_ms, &vconn);
-  free(name);
+  int code = kovs_open_vconn(socket_path, deadline_ms, &vconn);
   if (code) {
     *error = xasprintf("%s: %s", socket_path, ovs_strerror(code));
     return NULL;
@@ -62,8 +56,8 @@ struct kovs_packets* kovs_packets_open(const char* socket_path, int deadline_ms,
   ovs_list_init(&packets->queue);
   // Without this a management connection gets no packets; the format is the one that carries userdata.
   struct ofputil_switch_config config = {.frag = OFPUTIL_FRAG_NX_MATCH, .miss_send_len = UINT16_MAX};
-  enqueue(packets, ofputil_encode_set_config(&config, kVersion));
-  enqueue(packets, ofputil_encode_set_packet_in_format(kVersion, OFPUTIL_PACKET_IN_NXT2));
+  enqueue(packets, ofputil_encode_set_config(&config, kovs_version));
+  enqueue(packets, ofputil_encode_set_packet_in_format(kovs_version, OFPUTIL_PACKET_IN_NXT2));
   flush(packets);
   return packets;
 }
@@ -145,7 +139,7 @@ bool kovs_packets_send(struct kovs_packets* packets, const void* frame, size_t s
                                      .ofpacts_len = ofpacts.size};
     match_init_catchall(&out.flow_metadata);
     match_set_in_port(&out.flow_metadata, OFPP_CONTROLLER);
-    enqueue(packets, ofputil_encode_packet_out(&out, kProtocol));
+    enqueue(packets, ofputil_encode_packet_out(&out, kovs_protocol));
   }
   ofpbuf_uninit(&ofpacts);
   return !*error;
