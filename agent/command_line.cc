@@ -12,9 +12,9 @@
 #include <string>
 #include <vector>
 
-#include "agent/cli/arguments.h"
+#include "base/arguments.h"
 
-namespace kasane {
+namespace kasane::agent {
 namespace {
 
 constexpr const char* kDescription =
@@ -119,4 +119,4 @@ std::variant<AgentConfig, ExitNow> ReadCommandLine(int argc, const char* const* 
   return Judge(flags);
 }
 
-}  // namespace kasane
+}  // namespace kasane::agent

@@ -6,7 +6,7 @@
 
 #include "agent/config.h"
 
-namespace kasane {
+namespace kasane::agent {
 
 // Nothing is left to do: print `text` and exit with `code`.
 struct ExitNow {
@@ -18,4 +18,4 @@ struct ExitNow {
 // end in ExitNow: code 1 for a fault of the configuration, 2 for one of the flags.
 std::variant<AgentConfig, ExitNow> ReadCommandLine(int argc, const char* const* argv);
 
-}  // namespace kasane
+}  // namespace kasane::agent

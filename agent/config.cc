@@ -11,10 +11,10 @@
 #include <string>
 #include <string_view>
 
-#include "vswitch/base/ip_address.h"
-#include "vswitch/base/status.h"
+#include "base/ip_address.h"
+#include "base/status.h"
 
-namespace kasane {
+namespace kasane::agent {
 namespace {
 
 constexpr size_t kMaxHostId = 255;
@@ -160,8 +160,8 @@ void JudgeController(Judge& judge, AgentConfig& config) {
   config.controller_target = TargetOf(*endpoint);
 }
 
-TunnelAddresses JudgeTunnelAddresses(Judge& judge) {
-  TunnelAddresses addresses;
+vswitch::TunnelAddresses JudgeTunnelAddresses(Judge& judge) {
+  vswitch::TunnelAddresses addresses;
   const std::vector<std::string> texts = judge.List("tunnel_addresses");
   if (texts.empty()) {
     judge.Fail("tunnel_addresses",
@@ -232,4 +232,4 @@ AgentConfig JudgeConfig(const ConfigEntries& entries, const std::string& host_na
   return config;
 }
 
-}  // namespace kasane
+}  // namespace kasane::agent

@@ -10,11 +10,11 @@
 #include <string_view>
 #include <vector>
 
-#include "agent/log/log.h"
-#include "vswitch/base/ids.h"
+#include "base/ids.h"
+#include "base/log.h"
 #include "vswitch/host_view.h"
 
-namespace kasane {
+namespace kasane::agent {
 
 inline constexpr std::string_view kDefaultConfigFile = "/etc/kasane/agent.yaml";
 
@@ -23,7 +23,7 @@ struct AgentConfig {
   std::string controller;         // As written: "127.0.0.1:6650", "[::1]:6650", "controller.example:6650".
   std::string controller_target;  // The same as gRPC takes it.
   bool insecure = false;
-  TunnelAddresses tunnel_addresses;  // At least one.
+  vswitch::TunnelAddresses tunnel_addresses;  // At least one.
   std::string admin_socket;
   std::string state_dir;
   struct Datapath {
@@ -75,4 +75,4 @@ ConfigEntries ParseConfig(const std::string& file, const std::string& text, std:
 AgentConfig JudgeConfig(const ConfigEntries& entries, const std::string& host_name,
                         std::vector<ConfigFault>& faults);
 
-}  // namespace kasane
+}  // namespace kasane::agent

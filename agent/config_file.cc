@@ -10,7 +10,7 @@
 
 #include "agent/config.h"
 
-namespace kasane {
+namespace kasane::agent {
 namespace {
 
 constexpr size_t kMaxFileBytes = 1 << 20;
@@ -155,4 +155,4 @@ std::string ToString(const ConfigFault& fault) {
   return text + fault.message;
 }
 
-}  // namespace kasane
+}  // namespace kasane::agent

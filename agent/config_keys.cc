@@ -4,7 +4,7 @@
 
 #include "agent/config.h"
 
-namespace kasane {
+namespace kasane::agent {
 namespace {
 
 constexpr std::array kKeys = {
@@ -40,4 +40,4 @@ constexpr std::array kKeys = {
 
 std::span<const ConfigKey> ConfigKeys() { return kKeys; }
 
-}  // namespace kasane
+}  // namespace kasane::agent

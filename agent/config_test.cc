@@ -12,7 +12,7 @@
 
 #include "agent/command_line.h"
 
-namespace kasane {
+namespace kasane::agent {
 namespace {
 
 using ::testing::ElementsAre;
@@ -208,4 +208,4 @@ TEST_F(CommandLineTest, FlagFaultsHelpAndMissingFile) {
 }
 
 }  // namespace
-}  // namespace kasane
+}  // namespace kasane::agent

@@ -12,25 +12,25 @@
 #include <vector>
 
 #include "agent/admin/admin_server.h"
-#include "agent/log/log.h"
 #include "agent/reconcile/event_queue.h"
 #include "agent/reconcile/reconciler.h"
 #include "agent/signals.h"
 #include "agent/sync/sync_client.h"
-#include "vswitch/base/status.h"
+#include "base/log.h"
+#include "base/status.h"
 #include "vswitch/ovs/ovs_datapath.h"
 
-namespace kasane {
+namespace kasane::agent {
 namespace {
 
-std::vector<std::string> Texts(const TunnelAddresses& addresses) {
+std::vector<std::string> Texts(const vswitch::TunnelAddresses& addresses) {
   std::vector<std::string> texts;
   if (addresses.v4) texts.push_back(addresses.v4->ToString());
   if (addresses.v6) texts.push_back(addresses.v6->ToString());
   return texts;
 }
 
-absl::StatusOr<std::unique_ptr<Datapath>> OpenDatapath(const AgentConfig& config, EventQueue& queue) {
+absl::StatusOr<std::unique_ptr<vswitch::Datapath>> OpenDatapath(const AgentConfig& config, EventQueue& queue) {
   ovs::OvsConfig ovs;
   ovs.run_dir = config.datapath.ovs_run_dir;
   ovs.bridge = config.datapath.bridge;
@@ -42,7 +42,7 @@ absl::StatusOr<std::unique_ptr<Datapath>> OpenDatapath(const AgentConfig& config
   }
   return ovs::OvsDatapath::Create(
       ovs, [&queue] { queue.Push(DatapathChanged{}); },
-      [&queue](const Announcement& heard) { queue.Push(AddressAnnounced{heard}); });
+      [&queue](const slowpath::Announcement& heard) { queue.Push(AddressAnnounced{heard}); });
 }
 
 SyncOptions SyncOptionsOf(const AgentConfig& config) {
@@ -58,7 +58,7 @@ SyncOptions SyncOptionsOf(const AgentConfig& config) {
   return options;
 }
 
-AgentIdentity IdentityOf(const AgentConfig& config) {
+inspect::AgentIdentity IdentityOf(const AgentConfig& config) {
   return {config.host_id.str(), KASANE_VERSION, config.controller, Texts(config.tunnel_addresses)};
 }
 
@@ -79,7 +79,7 @@ int RunDaemon(const AgentConfig& config) {
   if (!socket.ok()) return CannotStart(socket.status());
 
   EventQueue queue;
-  absl::StatusOr<std::unique_ptr<Datapath>> datapath = OpenDatapath(config, queue);
+  absl::StatusOr<std::unique_ptr<vswitch::Datapath>> datapath = OpenDatapath(config, queue);
   if (!datapath.ok()) return CannotStart(datapath.status());
 
   SyncClient client(SyncOptionsOf(config), [&queue](SyncEvent event) {
@@ -98,4 +98,4 @@ int RunDaemon(const AgentConfig& config) {
   return 0;
 }
 
-}  // namespace kasane
+}  // namespace kasane::agent

@@ -5,21 +5,22 @@
 
 #include "agent/command_line.h"
 #include "agent/daemon.h"
-#include "agent/log/log.h"
 #include "agent/signals.h"
-#include "vswitch/base/status.h"
+#include "base/log.h"
+#include "base/status.h"
 
 int main(int argc, char** argv) {
-  const std::variant<kasane::AgentConfig, kasane::ExitNow> read = kasane::ReadCommandLine(argc, argv);
-  if (const auto* exit = std::get_if<kasane::ExitNow>(&read)) {
+  const std::variant<kasane::agent::AgentConfig, kasane::agent::ExitNow> read =
+      kasane::agent::ReadCommandLine(argc, argv);
+  if (const auto* exit = std::get_if<kasane::agent::ExitNow>(&read)) {
     std::fputs(exit->text.c_str(), exit->code == 0 ? stdout : stderr);
     return exit->code;
   }
-  const auto& config = std::get<kasane::AgentConfig>(read);
-  kasane::TakeOverSignals();
+  const auto& config = std::get<kasane::agent::AgentConfig>(read);
+  kasane::agent::TakeOverSignals();
   if (const absl::Status status = kasane::log::Configure(config.log); !status.ok()) {
     std::fprintf(stderr, "kasaned: %s\n", kasane::Message(status).c_str());
     return 1;
   }
-  return kasane::RunDaemon(config);
+  return kasane::agent::RunDaemon(config);
 }

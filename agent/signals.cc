@@ -5,7 +5,7 @@
 #include <csignal>
 #include <initializer_list>
 
-namespace kasane {
+namespace kasane::agent {
 namespace {
 
 // Only marks the disposition as taken; the signals are blocked.
@@ -40,4 +40,4 @@ int WaitForStopSignal() {
   return received;
 }
 
-}  // namespace kasane
+}  // namespace kasane::agent

@@ -6,10 +6,10 @@
 #include <cstdio>
 #include <variant>
 
-#include "agent/log/log.h"
+#include "base/log.h"
+#include "base/status.h"
 #include "controller/options.h"
 #include "controller/server.h"
-#include "vswitch/base/status.h"
 
 namespace {
 
@@ -28,14 +28,14 @@ sigset_t BlockStopSignals() {
   return signals;
 }
 
-int Run(const kasane::Options& options) {
+int Run(const kasane::controller::Options& options) {
   const sigset_t signals = BlockStopSignals();
   if (const absl::Status status = kasane::log::Configure(options.log); !status.ok()) {
     fmt::print(stderr, "kasane-controller: {}\n", kasane::Message(status));
     return 1;
   }
   gpr_set_log_function(LogOfGrpc);
-  auto server = kasane::ControllerServer::Start(options.listen, options.store);
+  auto server = kasane::controller::ControllerServer::Start(options.listen, options.store);
   if (!server.ok()) {
     kasane::log::Error(kasane::Message(server.status()));
     return 1;
@@ -51,10 +51,11 @@ int Run(const kasane::Options& options) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  const std::variant<kasane::Options, kasane::ExitNow> options = kasane::ReadOptions(argc, argv);
-  if (const auto* exit = std::get_if<kasane::ExitNow>(&options)) {
+  const std::variant<kasane::controller::Options, kasane::controller::ExitNow> options =
+      kasane::controller::ReadOptions(argc, argv);
+  if (const auto* exit = std::get_if<kasane::controller::ExitNow>(&options)) {
     fmt::print(exit->code == 0 ? stdout : stderr, "{}", exit->text);
     return exit->code;
   }
-  return Run(std::get<kasane::Options>(options));
+  return Run(std::get<kasane::controller::Options>(options));
 }

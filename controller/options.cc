@@ -11,10 +11,10 @@
 #include <sstream>
 #include <vector>
 
-#include "agent/cli/arguments.h"
-#include "vswitch/base/status.h"
+#include "base/arguments.h"
+#include "base/status.h"
 
-namespace kasane {
+namespace kasane::controller {
 namespace {
 
 constexpr const char* kConfigFile = "/etc/kasane/controller.yaml";
@@ -117,7 +117,7 @@ Entries ReadFile(const std::string& file, bool asked_for, std::vector<std::strin
 // ---- values
 
 void ReadListen(const Entry& entry, Options& options, std::vector<std::string>& faults) {
-  const absl::StatusOr<ListenAddress> address = ListenAddress::Parse(entry.value);
+  const absl::StatusOr<rpc::ListenAddress> address = rpc::ListenAddress::Parse(entry.value);
   if (address.ok()) {
     options.listen = *address;
   } else {
@@ -228,4 +228,4 @@ std::variant<Options, ExitNow> ReadOptions(int argc, const char* const* argv) {
   return ExitNow{1, text};
 }
 
-}  // namespace kasane
+}  // namespace kasane::controller

@@ -6,13 +6,13 @@
 #include <string>
 #include <variant>
 
-#include "agent/log/log.h"
-#include "controller/listen_address.h"
+#include "base/log.h"
+#include "rpc/listen_address.h"
 
-namespace kasane {
+namespace kasane::controller {
 
 struct Options {
-  ListenAddress listen;
+  rpc::ListenAddress listen;
   std::string store;
   bool insecure = false;  // May listen on an address that is not loopback.
   log::Options log;
@@ -28,4 +28,4 @@ struct ExitNow {
 // is listed, one a line, with the flag or the file and line.
 std::variant<Options, ExitNow> ReadOptions(int argc, const char* const* argv);
 
-}  // namespace kasane
+}  // namespace kasane::controller

@@ -8,7 +8,7 @@
 
 #include "controller/test_support.h"
 
-namespace kasane {
+namespace kasane::controller {
 namespace {
 
 using testing::AllOf;
@@ -96,4 +96,4 @@ TEST_F(OptionsTest, HelpAndVersionExitWithSuccess) {
 }
 
 }  // namespace
-}  // namespace kasane
+}  // namespace kasane::controller

@@ -5,16 +5,16 @@
 #include <chrono>
 #include <utility>
 
-#include "agent/log/log.h"
-#include "controller/host_registry.h"
-#include "controller/port_fact_writer.h"
-#include "controller/services.h"
-#include "controller/state_hub.h"
-#include "controller/store.h"
-#include "controller/watch_hub.h"
-#include "vswitch/base/status.h"
+#include "base/log.h"
+#include "base/status.h"
+#include "controller/api/services.h"
+#include "controller/api/watch_hub.h"
+#include "controller/store/state_hub.h"
+#include "controller/store/store.h"
+#include "controller/stream/host_registry.h"
+#include "controller/stream/port_fact_writer.h"
 
-namespace kasane {
+namespace kasane::controller {
 namespace {
 
 constexpr auto kFactWindow = std::chrono::milliseconds(200);
@@ -47,7 +47,7 @@ class ControllerServer::Impl {
     server_->Wait();
   }
 
-  absl::Status Listen(const ListenAddress& listen) {
+  absl::Status Listen(const rpc::ListenAddress& listen) {
     grpc::ServerBuilder builder;
     int port = 0;
     builder.AddListeningPort(listen.ToString(), grpc::InsecureServerCredentials(), &port);
@@ -63,7 +63,7 @@ class ControllerServer::Impl {
     builder.RegisterService(stream_service_.get());
     server_ = builder.BuildAndStart();
     if (server_ == nullptr || port == 0) {
-      RETURN_IF_ERROR(TryListen(listen));
+      RETURN_IF_ERROR(rpc::TryListen(listen));
       return Error(absl::StatusCode::kUnavailable, "cannot listen on {}", listen.ToString());
     }
     address_ = {listen.ip, static_cast<uint16_t>(port)};
@@ -80,7 +80,7 @@ class ControllerServer::Impl {
                             {"resources", std::to_string(snapshot->resources.size())}});
   }
 
-  const ListenAddress& address() const { return address_; }
+  const rpc::ListenAddress& address() const { return address_; }
 
  private:
   // In the order of use: each refers to those before it.
@@ -92,15 +92,15 @@ class ControllerServer::Impl {
   std::unique_ptr<grpc::Service> api_service_;
   std::unique_ptr<grpc::Service> stream_service_;
   std::unique_ptr<grpc::Server> server_;
-  ListenAddress address_;
+  rpc::ListenAddress address_;
 };
 
 ControllerServer::ControllerServer(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
 ControllerServer::~ControllerServer() = default;
 
-absl::StatusOr<std::unique_ptr<ControllerServer>> ControllerServer::Start(const ListenAddress& listen,
+absl::StatusOr<std::unique_ptr<ControllerServer>> ControllerServer::Start(const rpc::ListenAddress& listen,
                                                                           const std::string& path) {
-  RETURN_IF_ERROR(TryListen(listen));
+  RETURN_IF_ERROR(rpc::TryListen(listen));
   ASSIGN_OR_RETURN(std::unique_ptr<Store> store, Store::Open(path));
   ASSIGN_OR_RETURN(StoreContents contents, store->Load());
   ASSIGN_OR_RETURN(std::unique_ptr<StateHub> hub,
@@ -111,6 +111,6 @@ absl::StatusOr<std::unique_ptr<ControllerServer>> ControllerServer::Start(const 
   return std::unique_ptr<ControllerServer>(new ControllerServer(std::move(impl)));
 }
 
-const ListenAddress& ControllerServer::address() const { return impl_->address(); }
+const rpc::ListenAddress& ControllerServer::address() const { return impl_->address(); }
 
-}  // namespace kasane
+}  // namespace kasane::controller

@@ -6,20 +6,20 @@
 #include <memory>
 #include <string>
 
-#include "controller/listen_address.h"
+#include "rpc/listen_address.h"
 
-namespace kasane {
+namespace kasane::controller {
 
 class ControllerServer {
  public:
   // Opens the store, loads what it holds and listens. The error names what is in the way.
-  static absl::StatusOr<std::unique_ptr<ControllerServer>> Start(const ListenAddress& listen,
+  static absl::StatusOr<std::unique_ptr<ControllerServer>> Start(const rpc::ListenAddress& listen,
                                                                  const std::string& store);
   // Ends all calls and streams, writes what is not written, closes the store.
   ~ControllerServer();
 
   // With the port that it got.
-  const ListenAddress& address() const;
+  const rpc::ListenAddress& address() const;
 
  private:
   class Impl;
@@ -27,4 +27,4 @@ class ControllerServer {
   std::unique_ptr<Impl> impl_;
 };
 
-}  // namespace kasane
+}  // namespace kasane::controller

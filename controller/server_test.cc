@@ -11,7 +11,7 @@
 #include "kasane/v1/controller.grpc.pb.h"
 #include "kasane/v1/state.grpc.pb.h"
 
-namespace kasane {
+namespace kasane::controller {
 namespace {
 
 using testing::AllOf;
@@ -29,7 +29,7 @@ std::unique_ptr<grpc::ClientContext> Call() {
   return context;
 }
 
-std::shared_ptr<grpc::Channel> Dial(const ListenAddress& address) {
+std::shared_ptr<grpc::Channel> Dial(const rpc::ListenAddress& address) {
   grpc::ChannelArguments arguments;
   arguments.SetInt(GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL, 1);
   arguments.SetMaxReceiveMessageSize(-1);
@@ -51,14 +51,14 @@ v1::Hello HelloOf(const std::string& host, const std::string& address, const std
 struct Received {
   v1::Welcome welcome;
   std::vector<std::string> changes;  // "+port p1", "-port p2"
-  std::map<ResourceKey, v1::Revision> held;
+  std::map<model::ResourceKey, v1::Revision> held;
   v1::Revision revision;  // Of the last batch or SyncComplete.
 };
 
 // The agent's end of a stream.
 class Agent {
  public:
-  Agent(const ListenAddress& address, const v1::Hello& hello)
+  Agent(const rpc::ListenAddress& address, const v1::Hello& hello)
       : stub_(v1::NetworkStateService::NewStub(Dial(address))),
         call_(Call()),
         stream_(stub_->Stream(call_.get())) {
@@ -126,12 +126,12 @@ class Agent {
  private:
   static void Take(const v1::Batch& batch, Received& received) {
     for (const v1::Resource& resource : batch.upserts()) {
-      const ResourceKey key = *DecodeKey(resource);
+      const model::ResourceKey key = *model::DecodeKey(resource);
       received.changes.push_back("+" + ToString(key));
       received.held[key] = resource.revision();
     }
     for (const v1::ResourceKey& key : batch.deletes())
-      received.changes.push_back("-" + ToString(*DecodeKey(key)));
+      received.changes.push_back("-" + ToString(*model::DecodeKey(key)));
     received.revision = batch.revision();
   }
 
@@ -142,7 +142,7 @@ class Agent {
 
 class Watch {
  public:
-  Watch(const ListenAddress& address, const std::vector<v1::ResourceKind>& kinds)
+  Watch(const rpc::ListenAddress& address, const std::vector<v1::ResourceKind>& kinds)
       : stub_(v1::ControllerService::NewStub(Dial(address))), call_(Call()) {
     v1::WatchRequest request;
     for (const v1::ResourceKind kind : kinds) request.add_kinds(kind);
@@ -160,8 +160,8 @@ class Watch {
     const std::optional<v1::WatchEvent> event = Next();
     if (!event) return "the end";
     if (event->has_synced()) return "synced";
-    if (event->has_deleted()) return "-" + ToString(*DecodeKey(event->deleted()));
-    return "+" + ToString(*DecodeKey(event->upsert().resource()));
+    if (event->has_deleted()) return "-" + ToString(*model::DecodeKey(event->deleted()));
+    return "+" + ToString(*model::DecodeKey(event->upsert().resource()));
   }
 
   std::vector<std::string> UntilSynced() {
@@ -186,7 +186,7 @@ class ServerTest : public testing::Test {
 
   void Start() {
     auto server =
-        ControllerServer::Start(*ListenAddress::Parse("127.0.0.1:0"), directory_.File("controller.db"));
+        ControllerServer::Start(*rpc::ListenAddress::Parse("127.0.0.1:0"), directory_.File("controller.db"));
     ASSERT_TRUE(server.ok()) << Message(server.status());
     server_ = *std::move(server);
     api_ = v1::ControllerService::NewStub(Dial(server_->address()));
@@ -211,9 +211,9 @@ class ServerTest : public testing::Test {
     return reply;
   }
 
-  v1::DeleteReply Delete(const std::vector<ResourceKey>& keys, bool dry_run = false) {
+  v1::DeleteReply Delete(const std::vector<model::ResourceKey>& keys, bool dry_run = false) {
     v1::DeleteRequest request;
-    for (const ResourceKey& key : keys) *request.add_keys() = EncodeKey(key);
+    for (const model::ResourceKey& key : keys) *request.add_keys() = model::EncodeKey(key);
     request.set_dry_run(dry_run);
     v1::DeleteReply reply;
     const grpc::Status status = api_->Delete(Call().get(), request, &reply);
@@ -221,9 +221,9 @@ class ServerTest : public testing::Test {
     return reply;
   }
 
-  v1::ResourceWithStatus Get(const ResourceKey& key) {
+  v1::ResourceWithStatus Get(const model::ResourceKey& key) {
     v1::GetRequest request;
-    *request.mutable_key() = EncodeKey(key);
+    *request.mutable_key() = model::EncodeKey(key);
     v1::ResourceWithStatus reply;
     const grpc::Status status = api_->Get(Call().get(), request, &reply);
     EXPECT_TRUE(status.ok()) << status.error_message();
@@ -244,9 +244,9 @@ class ServerTest : public testing::Test {
     return reply;
   }
 
-  const ListenAddress& address() const { return server_->address(); }
+  const rpc::ListenAddress& address() const { return server_->address(); }
 
-  const ResourceKey p1_{Kind::kPort, "p1"};
+  const model::ResourceKey p1_{model::Kind::kPort, "p1"};
   TemporaryDirectory directory_;
   std::unique_ptr<ControllerServer> server_;
   std::unique_ptr<v1::ControllerService::Stub> api_;
@@ -255,7 +255,7 @@ class ServerTest : public testing::Test {
 std::vector<std::string> Changes(const google::protobuf::RepeatedPtrField<v1::ChangedResource>& changes) {
   std::vector<std::string> texts;
   for (const v1::ChangedResource& change : changes) {
-    texts.push_back(v1::Change_Name(change.change()) + " " + ToString(*DecodeKey(change.key())) + " " +
+    texts.push_back(v1::Change_Name(change.change()) + " " + ToString(*model::DecodeKey(change.key())) + " " +
                     change.name());
   }
   return texts;
@@ -310,8 +310,8 @@ TEST_F(ServerTest, OnlyWhatDiffersGetsANewRevision) {
       "102}]");
   EXPECT_THAT(Changes(one.changes()), ElementsAre("UPDATED network n1 new", "UNCHANGED network n2 back"));
   EXPECT_EQ(one.revision().counter(), 2U);
-  EXPECT_EQ(Get({Kind::kNetwork, "n1"}).resource().revision().counter(), 2U);
-  EXPECT_EQ(Get({Kind::kNetwork, "n2"}).resource().revision().counter(), 1U);
+  EXPECT_EQ(Get({model::Kind::kNetwork, "n1"}).resource().revision().counter(), 2U);
+  EXPECT_EQ(Get({model::Kind::kNetwork, "n2"}).resource().revision().counter(), 1U);
 }
 
 TEST_F(ServerTest, ReportsWhatIsNotEnforcedOfTheRequestOnly) {
@@ -320,12 +320,12 @@ TEST_F(ServerTest, ReportsWhatIsNotEnforcedOfTheRequestOnly) {
   ASSERT_EQ(reply.not_enforced_size(), 1);
   EXPECT_EQ(reply.not_enforced(0).feature(), "gateway");
   EXPECT_THAT(reply.not_enforced(0).detail(), HasSubstr("world"));
-  EXPECT_EQ(Get({Kind::kRouter, "r1"}).not_enforced_size(), 1);
+  EXPECT_EQ(Get({model::Kind::kRouter, "r1"}).not_enforced_size(), 1);
 }
 
 TEST_F(ServerTest, ShowsTheInterfacesOfARouter) {
   ApplyClean(kSmallTopology);
-  const v1::ResourceWithStatus router = Get({Kind::kRouter, "r1"});
+  const v1::ResourceWithStatus router = Get({model::Kind::kRouter, "r1"});
   ASSERT_EQ(router.resource().router().interfaces_size(), 2);
   EXPECT_EQ(router.resource().router().interfaces(0).port_id(), "i1");
   EXPECT_EQ(router.resource().router().interfaces(0).fixed_ips(0).ip_address(), "10.0.1.1");
@@ -333,7 +333,7 @@ TEST_F(ServerTest, ShowsTheInterfacesOfARouter) {
 
 TEST_F(ServerTest, GetOfWhatIsNotThere) {
   v1::GetRequest request;
-  *request.mutable_key() = EncodeKey(p1_);
+  *request.mutable_key() = model::EncodeKey(p1_);
   v1::ResourceWithStatus reply;
   const grpc::Status status = api_->Get(Call().get(), request, &reply);
   EXPECT_EQ(status.error_code(), grpc::StatusCode::NOT_FOUND);
@@ -342,13 +342,14 @@ TEST_F(ServerTest, GetOfWhatIsNotThere) {
 
 TEST_F(ServerTest, DeletesAllOrNothing) {
   ApplyClean(kSmallTopology);
-  const v1::DeleteReply refused = Delete({{Kind::kPort, "p2"}, {Kind::kNetwork, "n1"}});
+  const v1::DeleteReply refused = Delete({{model::Kind::kPort, "p2"}, {model::Kind::kNetwork, "n1"}});
   EXPECT_THAT(Texts(refused.faults()),
               ElementsAre(HasSubstr("keys[1]: network n1 is still used by subnet s1")));
-  EXPECT_EQ(Get({Kind::kPort, "p2"}).resource().port().id(), "p2");
-  EXPECT_THAT(Changes(Delete({{Kind::kPort, "p2"}}, true).changes()), ElementsAre("DELETED port p2 vm2"));
+  EXPECT_EQ(Get({model::Kind::kPort, "p2"}).resource().port().id(), "p2");
+  EXPECT_THAT(Changes(Delete({{model::Kind::kPort, "p2"}}, true).changes()),
+              ElementsAre("DELETED port p2 vm2"));
   EXPECT_EQ(Status().current().counter(), 1U);
-  EXPECT_EQ(Delete({{Kind::kPort, "p2"}}).revision().counter(), 2U);
+  EXPECT_EQ(Delete({{model::Kind::kPort, "p2"}}).revision().counter(), 2U);
   EXPECT_THAT(List({v1::PORT}).resources(), SizeIs(5));
 }
 
@@ -378,9 +379,9 @@ TEST_F(ServerTest, WatchersSeeThePresentThenEachChange) {
               ElementsAre("+network ext", "+network n1", "+network n2", "+router r1", "synced"));
   ApplyClean("networks: [{id: n3, provider:segmentation_id: 103}]");
   EXPECT_EQ(watch.NextText(), "+network n3");
-  EXPECT_THAT(Texts(Delete({{Kind::kNetwork, "n3"}}).faults()), IsEmpty());
+  EXPECT_THAT(Texts(Delete({{model::Kind::kNetwork, "n3"}}).faults()), IsEmpty());
   EXPECT_EQ(watch.NextText(), "-network n3");
-  EXPECT_THAT(Texts(Delete({{Kind::kPort, "i1"}}).faults()), IsEmpty());
+  EXPECT_THAT(Texts(Delete({{model::Kind::kPort, "i1"}}).faults()), IsEmpty());
   const std::optional<v1::WatchEvent> router = watch.Next();  // Its interfaces changed with the port.
   ASSERT_TRUE(router);
   EXPECT_EQ(router->upsert().resource().router().interfaces_size(), 1);
@@ -443,10 +444,10 @@ TEST_F(ServerTest, AnAgentIsSentOnlyWhatItDoesNotHoldAlsoAfterARestart) {
   v1::Hello hello = HelloOf("hv1", "192.0.2.1");
   for (const auto& [key, revision] : Agent(address(), hello).Sync().held) {
     v1::HeldResource& held = *hello.add_held();
-    *held.mutable_key() = EncodeKey(key);
+    *held.mutable_key() = model::EncodeKey(key);
     *held.mutable_revision() = revision;
   }
-  *hello.add_held()->mutable_key() = EncodeKey({Kind::kPort, "gone"});
+  *hello.add_held()->mutable_key() = model::EncodeKey({model::Kind::kPort, "gone"});
   Restart();
   const Received sync = Agent(address(), hello).Sync();
   EXPECT_THAT(sync.changes, ElementsAre("-port gone"));
@@ -481,18 +482,18 @@ TEST_F(ServerTest, AHostComesIntoBeingAtItsFirstHello) {
               ElementsAre(HasSubstr("ports[0].binding:host_id: host hv5 has not been seen")));
   EXPECT_THAT(Agent(address(), HelloOf("hv5", "192.0.2.5")).Sync().changes,
               ElementsAre("+host hv5", "+network n3", "+port q"));
-  const v1::ResourceWithStatus host = Get({Kind::kHost, "hv5"});
+  const v1::ResourceWithStatus host = Get({model::Kind::kHost, "hv5"});
   EXPECT_THAT(host.resource().host().tunnel_addresses(), ElementsAre("192.0.2.5"));
   EXPECT_FALSE(host.resource().host().pinned());
   Agent moved(address(), HelloOf("hv5", "192.0.2.55"));  // The same run, with another address.
   EXPECT_THAT(moved.Sync().changes, ElementsAre("+host hv5", "+network n3", "+port q"));
-  EXPECT_THAT(Get({Kind::kHost, "hv5"}).resource().host().tunnel_addresses(), ElementsAre("192.0.2.55"));
+  EXPECT_THAT(Get({model::Kind::kHost, "hv5"}).resource().host().tunnel_addresses(), ElementsAre("192.0.2.55"));
 }
 
 TEST_F(ServerTest, AConnectedHostIsNotDeleted) {
   Agent agent(address(), HelloOf("hv5", "192.0.2.5"));
   agent.Sync();
-  EXPECT_THAT(Texts(Delete({{Kind::kHost, "hv5"}}).faults()),
+  EXPECT_THAT(Texts(Delete({{model::Kind::kHost, "hv5"}}).faults()),
               ElementsAre("keys[0]: the agent of host hv5 is connected; stop it first"));
 }
 
@@ -569,7 +570,7 @@ TEST_F(ServerTest, RefusesASecondHelloOnOneStream) {
 TEST_F(ServerTest, APortBecomesActiveWhenItsHostHasAppliedIt) {
   ApplyClean(kSmallTopology);
   EXPECT_EQ(Get(p1_).port_status(), v1::BUILD);
-  EXPECT_EQ(Get({Kind::kPort, "i1"}).port_status(), v1::DOWN);
+  EXPECT_EQ(Get({model::Kind::kPort, "i1"}).port_status(), v1::DOWN);
   Watch watch(address(), {v1::PORT});
   watch.UntilSynced();
   Agent agent(address(), HelloOf("hv1", "192.0.2.1"));
@@ -612,7 +613,7 @@ TEST_F(ServerTest, ShowsWhatAHostRejects) {
   const Received sync = agent.Sync();
   v1::Report report;
   v1::Verdict& verdict = *report.add_verdicts();
-  *verdict.mutable_key() = EncodeKey(p1_);
+  *verdict.mutable_key() = model::EncodeKey(p1_);
   *verdict.mutable_revision() = sync.held.at(p1_);
   v1::Fault& fault = *verdict.add_faults();
   fault.set_path("port p1.mac_address");
@@ -658,4 +659,4 @@ TEST_F(ServerTest, StoppingEndsStreamsAndWatchers) {
 }
 
 }  // namespace
-}  // namespace kasane
+}  // namespace kasane::controller

@@ -8,12 +8,12 @@
 #include <string>
 #include <vector>
 
-#include "agent/ctl/resource_file.h"
-#include "controller/validate.h"
+#include "base/status.h"
+#include "controller/validate/validate.h"
 #include "kasane/v1/controller.pb.h"
-#include "vswitch/base/status.h"
+#include "model/files/resource_file.h"
 
-namespace kasane {
+namespace kasane::controller {
 
 class TemporaryDirectory {
  public:
@@ -35,39 +35,39 @@ class TemporaryDirectory {
   std::string path_;
 };
 
-inline v1::ApplyRequest RequestOf(const absl::StatusOr<ResourceFile>& file) {
+inline v1::ApplyRequest RequestOf(const absl::StatusOr<files::ResourceFile>& file) {
   v1::ApplyRequest request;
   EXPECT_TRUE(file.ok()) << Message(file.status());
   if (!file.ok()) return request;
-  for (const Fault& fault : file->faults) ADD_FAILURE() << ToString(fault);
+  for (const model::Fault& fault : file->faults) ADD_FAILURE() << ToString(fault);
   for (const v1::ApplyItem& item : file->items) *request.add_items() = item;
   return request;
 }
 
 inline v1::ApplyRequest RequestFrom(const std::string& yaml) {
-  return RequestOf(ParseResourceFile("test", yaml));
+  return RequestOf(files::ParseResourceFile("test", yaml));
 }
 inline v1::ApplyRequest Recorded(const std::string& name) {
-  return RequestOf(ReadResourceFile("tests/data/" + name));
+  return RequestOf(files::ReadResourceFile("tests/data/" + name));
 }
 
 // As Apply decodes them. `faults`: what decoding finds.
-inline std::vector<RequestItem> ItemsOf(const v1::ApplyRequest& request, std::vector<Fault>& faults) {
+inline std::vector<RequestItem> ItemsOf(const v1::ApplyRequest& request, std::vector<model::Fault>& faults) {
   std::vector<RequestItem> items;
   for (const v1::ApplyItem& item : request.items()) {
     items.push_back(
-        {item.path(), DecodeKey(item.resource()), Decode(item.resource(), item.path(), faults), false});
+        {item.path(), model::DecodeKey(item.resource()), Decode(item.resource(), item.path(), faults), false});
   }
   return items;
 }
 
-inline NetworkState StateOf(const v1::ApplyRequest& request) {
-  std::vector<Fault> faults;
-  NetworkState state;
+inline model::NetworkState StateOf(const v1::ApplyRequest& request) {
+  std::vector<model::Fault> faults;
+  model::NetworkState state;
   for (const RequestItem& item : ItemsOf(request, faults)) {
     if (item.value) Upsert(state, *item.value);
   }
-  for (const Fault& fault : faults) ADD_FAILURE() << ToString(fault);
+  for (const model::Fault& fault : faults) ADD_FAILURE() << ToString(fault);
   return state;
 }
 
@@ -106,4 +106,4 @@ security-groups:
 - {id: g1, name: web, security_group_rules: [{id: x1, direction: ingress, ethertype: IPv4, remote_group_id: g1}]}
 )";
 
-}  // namespace kasane
+}  // namespace kasane::controller

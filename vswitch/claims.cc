@@ -4,7 +4,7 @@
 #include <tuple>
 #include <vector>
 
-namespace kasane {
+namespace kasane::vswitch {
 namespace {
 
 bool IsRouters(const HostView& view, const ClaimKey& address, const MacAddress& mac) {
@@ -73,4 +73,4 @@ std::map<std::pair<NetworkId, MacAddress>, PortId> ClaimedMacs(const HostView& v
   return macs;
 }
 
-}  // namespace kasane
+}  // namespace kasane::vswitch

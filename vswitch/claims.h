@@ -7,7 +7,7 @@
 
 #include "vswitch/host_view.h"
 
-namespace kasane {
+namespace kasane::vswitch {
 
 // Whether `port` may speak for `ip` with `mac` on `network`, whoever has it otherwise. With port security: if
 // the pair is in its allowed list. Without: if no other port has the address, and none the MAC. Never for an
@@ -18,4 +18,4 @@ bool MayClaim(const HostView& view, const ClaimKey& address, const MacAddress& m
 // VRRP group, for instance, follows its master.
 std::map<std::pair<NetworkId, MacAddress>, PortId> ClaimedMacs(const HostView& view);
 
-}  // namespace kasane
+}  // namespace kasane::vswitch

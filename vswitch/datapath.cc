@@ -1,6 +1,6 @@
 #include "vswitch/datapath.h"
 
-namespace kasane {
+namespace kasane::vswitch {
 
 std::string_view Label(OwnerKind kind) {
   switch (kind) {
@@ -30,4 +30,4 @@ std::string_view Label(Discrepancy::Kind kind) {
   return "unknown";
 }
 
-}  // namespace kasane
+}  // namespace kasane::vswitch

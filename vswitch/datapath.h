@@ -15,13 +15,13 @@
 #include <string>
 #include <vector>
 
-#include "vswitch/base/drop_reason.h"
-#include "vswitch/base/ids.h"
-#include "vswitch/base/ip_address.h"
-#include "vswitch/base/mac_address.h"
+#include "base/ids.h"
+#include "base/ip_address.h"
+#include "base/mac_address.h"
+#include "vswitch/drop_reason.h"
 #include "vswitch/host_view.h"
 
-namespace kasane {
+namespace kasane::vswitch {
 
 // Whom an installed entry serves: "why is this flow here" is one look-up.
 enum class OwnerKind : uint8_t { kPipeline = 1, kPort = 2, kNetwork = 3, kRouter = 4, kHost = 5 };
@@ -138,4 +138,4 @@ class Datapath {
   virtual absl::StatusOr<std::vector<Discrepancy>> Compare(const HostView& view) = 0;
 };
 
-}  // namespace kasane
+}  // namespace kasane::vswitch

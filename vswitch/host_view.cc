@@ -5,7 +5,7 @@
 
 #include <iterator>
 
-namespace kasane {
+namespace kasane::vswitch {
 namespace {
 
 std::string Text(const TunnelAddresses& addresses) {
@@ -77,4 +77,4 @@ const RouterPort* FindRouterPort(const RouterView& router, const PortId& id) {
   return nullptr;
 }
 
-}  // namespace kasane
+}  // namespace kasane::vswitch

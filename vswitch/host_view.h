@@ -1,7 +1,7 @@
 // HostView: the forwarding facts of one host, everything resolved. It is what every datapath and the
 // reference implementation consume, and it knows neither protobuf nor gRPC nor OpenFlow.
 //
-// An immutable value, built whole from a NetworkState (agent/view/host_view_builder.h) and then only
+// An immutable value, built whole from a NetworkState (view/host_view_builder.h) and then only
 // read, from any thread. All lists are sorted by their ids or keys, so that equal facts compare equal
 // and compile to equal output.
 //
@@ -16,12 +16,12 @@
 #include <utility>
 #include <vector>
 
-#include "vswitch/base/ids.h"
-#include "vswitch/base/ip_address.h"
-#include "vswitch/base/mac_address.h"
-#include "vswitch/base/vni.h"
+#include "base/ids.h"
+#include "base/ip_address.h"
+#include "base/mac_address.h"
+#include "base/vni.h"
 
-namespace kasane {
+namespace kasane::vswitch {
 
 // A packet passes at most this many routers on one host; the next one drops it as router_loop.
 inline constexpr int kMaxRouterHops = 8;
@@ -169,4 +169,4 @@ std::string ToString(const HostView& view);
 // The router port with this id, or nullptr.
 const RouterPort* FindRouterPort(const RouterView& router, const PortId& id);
 
-}  // namespace kasane
+}  // namespace kasane::vswitch

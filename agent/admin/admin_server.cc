@@ -8,10 +8,10 @@
 #include <string>
 #include <utility>
 
+#include "base/status.h"
 #include "kasane/v1/agent.grpc.pb.h"
-#include "vswitch/base/status.h"
 
-namespace kasane {
+namespace kasane::agent {
 namespace {
 
 using Clock = std::chrono::steady_clock;
@@ -32,59 +32,59 @@ grpc::Status Answer(absl::StatusOr<Reply> result, Reply* reply) {
 
 class Service final : public v1::AgentService::Service {
  public:
-  Service(AgentIdentity identity, AdminServer::SnapshotSource snapshot, Datapath& datapath)
+  Service(inspect::AgentIdentity identity, AdminServer::SnapshotSource snapshot, vswitch::Datapath& datapath)
       : identity_(std::move(identity)), snapshot_(std::move(snapshot)), datapath_(datapath) {}
 
   grpc::Status Status(grpc::ServerContext* /*context*/, const v1::AgentStatusRequest* /*request*/,
                       v1::AgentStatusReply* reply) override {
     const auto uptime = std::chrono::duration_cast<std::chrono::seconds>(Clock::now() - start_);
-    *reply = StatusReply(identity_, datapath_.Name(), uptime, *snapshot_());
+    *reply = inspect::StatusReply(identity_, datapath_.Name(), uptime, *snapshot_());
     return grpc::Status::OK;
   }
 
   grpc::Status ListPorts(grpc::ServerContext* /*context*/, const v1::ListPortsRequest* /*request*/,
                          v1::ListPortsReply* reply) override {
-    *reply = PortsReply(*snapshot_());
+    *reply = inspect::PortsReply(*snapshot_());
     return grpc::Status::OK;
   }
 
   grpc::Status ListTunnels(grpc::ServerContext* /*context*/, const v1::ListTunnelsRequest* /*request*/,
                            v1::ListTunnelsReply* reply) override {
-    *reply = TunnelsReply(*snapshot_());
+    *reply = inspect::TunnelsReply(*snapshot_());
     return grpc::Status::OK;
   }
 
   grpc::Status ListNetworks(grpc::ServerContext* /*context*/, const v1::ListNetworksRequest* /*request*/,
                             v1::ListNetworksReply* reply) override {
-    *reply = NetworksReply(*snapshot_());
+    *reply = inspect::NetworksReply(*snapshot_());
     return grpc::Status::OK;
   }
 
   grpc::Status ListRouters(grpc::ServerContext* /*context*/, const v1::ListRoutersRequest* /*request*/,
                            v1::ListRoutersReply* reply) override {
-    *reply = RoutersReply(*snapshot_());
+    *reply = inspect::RoutersReply(*snapshot_());
     return grpc::Status::OK;
   }
 
   grpc::Status ListFlows(grpc::ServerContext* /*context*/, const v1::ListFlowsRequest* request,
                          v1::ListFlowsReply* reply) override {
-    absl::StatusOr<std::vector<InstalledEntry>> entries = datapath_.Dump();
+    absl::StatusOr<std::vector<vswitch::InstalledEntry>> entries = datapath_.Dump();
     if (!entries.ok()) return ToGrpc(entries.status());
-    return Answer(FlowsReply(*snapshot_(), *entries, request->owner()), reply);
+    return Answer(inspect::FlowsReply(*snapshot_(), *entries, request->owner()), reply);
   }
 
   grpc::Status ListDrops(grpc::ServerContext* /*context*/, const v1::ListDropsRequest* request,
                          v1::ListDropsReply* reply) override {
-    absl::StatusOr<std::vector<InstalledEntry>> entries = datapath_.Dump();
+    absl::StatusOr<std::vector<vswitch::InstalledEntry>> entries = datapath_.Dump();
     if (!entries.ok()) return ToGrpc(entries.status());
-    return Answer(DropsReply(*snapshot_(), *entries, *request), reply);
+    return Answer(inspect::DropsReply(*snapshot_(), *entries, *request), reply);
   }
 
   grpc::Status CompareFlows(grpc::ServerContext* /*context*/, const v1::CompareFlowsRequest* /*request*/,
                             v1::CompareFlowsReply* reply) override {
-    absl::StatusOr<std::vector<Discrepancy>> discrepancies = datapath_.Compare(*snapshot_()->view);
+    absl::StatusOr<std::vector<vswitch::Discrepancy>> discrepancies = datapath_.Compare(*snapshot_()->view);
     if (!discrepancies.ok()) return ToGrpc(discrepancies.status());
-    *reply = CompareReply(*discrepancies);
+    *reply = inspect::CompareReply(*discrepancies);
     return grpc::Status::OK;
   }
 
@@ -99,9 +99,9 @@ class Service final : public v1::AgentService::Service {
   }
 
  private:
-  const AgentIdentity identity_;
+  const inspect::AgentIdentity identity_;
   const AdminServer::SnapshotSource snapshot_;
-  Datapath& datapath_;
+  vswitch::Datapath& datapath_;
   const Clock::time_point start_ = Clock::now();
 };
 
@@ -109,7 +109,7 @@ class Service final : public v1::AgentService::Service {
 
 class AdminServer::Impl {
  public:
-  Impl(AgentIdentity identity, SnapshotSource snapshot, Datapath& datapath)
+  Impl(inspect::AgentIdentity identity, SnapshotSource snapshot, vswitch::Datapath& datapath)
       : service_(std::move(identity), std::move(snapshot), datapath) {}
 
   ~Impl() {
@@ -141,11 +141,12 @@ AdminServer::AdminServer(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
 AdminServer::~AdminServer() = default;
 
 absl::StatusOr<std::unique_ptr<AdminServer>> AdminServer::Start(std::unique_ptr<AdminSocket> socket,
-                                                                AgentIdentity identity, SnapshotSource snapshot,
-                                                                Datapath& datapath) {
+                                                                inspect::AgentIdentity identity,
+                                                                SnapshotSource snapshot,
+                                                                vswitch::Datapath& datapath) {
   auto impl = std::make_unique<Impl>(std::move(identity), std::move(snapshot), datapath);
   RETURN_IF_ERROR(impl->Listen(socket->path()));
   return std::unique_ptr<AdminServer>(new AdminServer(std::move(impl)));
 }
 
-}  // namespace kasane
+}  // namespace kasane::agent

@@ -8,22 +8,23 @@
 #include <memory>
 
 #include "agent/admin/admin_socket.h"
-#include "agent/admin/replies.h"
-#include "agent/reconcile/agent_snapshot.h"
+#include "inspect/agent_snapshot.h"
+#include "inspect/replies.h"
 #include "vswitch/datapath.h"
 
-namespace kasane {
+namespace kasane::agent {
 
 class AdminServer {
  public:
   // Called from any thread. Never null.
-  using SnapshotSource = std::function<std::shared_ptr<const AgentSnapshot>()>;
+  using SnapshotSource = std::function<std::shared_ptr<const inspect::AgentSnapshot>()>;
 
   // Binds the claimed path with mode 0660 and serves on threads of its own until destroyed. `datapath` must
   // outlive it; only its name and dump are used.
   static absl::StatusOr<std::unique_ptr<AdminServer>> Start(std::unique_ptr<AdminSocket> socket,
-                                                            AgentIdentity identity, SnapshotSource snapshot,
-                                                            Datapath& datapath);
+                                                            inspect::AgentIdentity identity,
+                                                            SnapshotSource snapshot,
+                                                            vswitch::Datapath& datapath);
   // Ends calls that run, and removes the socket.
   ~AdminServer();
 
@@ -33,4 +34,4 @@ class AdminServer {
   std::unique_ptr<Impl> impl_;
 };
 
-}  // namespace kasane
+}  // namespace kasane::agent

@@ -10,12 +10,12 @@
 #include <memory>
 #include <string>
 
-#include "agent/admin/test_snapshot.h"
 #include "agent/reconcile/fake_datapath.h"
+#include "base/status.h"
+#include "inspect/test_snapshot.h"
 #include "kasane/v1/agent.grpc.pb.h"
-#include "vswitch/base/status.h"
 
-namespace kasane {
+namespace kasane::agent {
 namespace {
 
 using ::testing::HasSubstr;
@@ -35,10 +35,11 @@ class AdminServerTest : public ::testing::Test {
   absl::Status Start() {
     std::unique_ptr<AdminSocket> socket;
     ASSIGN_OR_RETURN(socket, AdminSocket::Claim(path_));
-    ASSIGN_OR_RETURN(server_,
-                     AdminServer::Start(
-                         std::move(socket), {"h1", "1.0", "127.0.0.1:6650", {}},
-                         [] { return std::make_shared<const AgentSnapshot>(TestSnapshot()); }, datapath_));
+    ASSIGN_OR_RETURN(
+        server_,
+        AdminServer::Start(
+            std::move(socket), {"h1", "1.0", "127.0.0.1:6650", {}},
+            [] { return std::make_shared<const inspect::AgentSnapshot>(inspect::TestSnapshot()); }, datapath_));
     stub_ = v1::AgentService::NewStub(grpc::CreateChannel("unix:" + path_, grpc::InsecureChannelCredentials()));
     return absl::OkStatus();
   }
@@ -79,8 +80,8 @@ TEST_F(AdminServerTest, ServesOnASocketOfMode0660AndRemovesIt) {
 }
 
 TEST_F(AdminServerTest, FlowsComeFromTheDatapathAndErrorsKeepTheirCode) {
-  InstalledEntry entry;
-  entry.owner = {OwnerKind::kPort, "port-web"};
+  vswitch::InstalledEntry entry;
+  entry.owner = {vswitch::OwnerKind::kPort, "port-web"};
   entry.packets = 17;
   datapath_.SetDump({entry});
   ASSERT_TRUE(Start().ok());
@@ -98,8 +99,8 @@ TEST_F(AdminServerTest, FlowsComeFromTheDatapathAndErrorsKeepTheirCode) {
 }
 
 TEST_F(AdminServerTest, WhereTheSwitchDiffersIsTold) {
-  Discrepancy extra;
-  extra.kind = Discrepancy::Kind::kExtra;
+  vswitch::Discrepancy extra;
+  extra.kind = vswitch::Discrepancy::Kind::kExtra;
   extra.entry.stage = "l2";
   datapath_.SetDiscrepancies({extra});
   ASSERT_TRUE(Start().ok());
@@ -118,4 +119,4 @@ TEST_F(AdminServerTest, SecondServerOnThePathIsRefusedWhileTheFirstLives) {
 }
 
 }  // namespace
-}  // namespace kasane
+}  // namespace kasane::agent

@@ -14,9 +14,9 @@
 #include <system_error>
 #include <utility>
 
-#include "vswitch/base/status.h"
+#include "base/status.h"
 
-namespace kasane {
+namespace kasane::agent {
 namespace {
 
 absl::Status MakeDirectory(const std::filesystem::path& directory) {
@@ -102,4 +102,4 @@ absl::StatusOr<std::unique_ptr<AdminSocket>> AdminSocket::Claim(const std::strin
 
 AdminSocket::~AdminSocket() { close(directory_); }
 
-}  // namespace kasane
+}  // namespace kasane::agent

@@ -6,7 +6,7 @@
 #include <memory>
 #include <string>
 
-namespace kasane {
+namespace kasane::agent {
 
 // Holds the right to bind the path, from Claim until it is destroyed; destroy it once bound.
 class AdminSocket {
@@ -28,4 +28,4 @@ class AdminSocket {
   int directory_;  // Locked against another agent that starts at the same moment.
 };
 
-}  // namespace kasane
+}  // namespace kasane::agent

@@ -12,9 +12,9 @@
 #include <fstream>
 #include <string>
 
-#include "vswitch/base/status.h"
+#include "base/status.h"
 
-namespace kasane {
+namespace kasane::agent {
 namespace {
 
 using ::testing::HasSubstr;
@@ -89,4 +89,4 @@ TEST_F(AdminSocketTest, ADirectoryThatCannotBeMadeIsNamed) {
 }
 
 }  // namespace
-}  // namespace kasane
+}  // namespace kasane::agent

@@ -5,12 +5,12 @@
 
 #include "vswitch/claims.h"
 
-namespace kasane {
+namespace kasane::agent {
 namespace {
 
 std::pair<uint64_t, PortId> Age(const model::AddressClaim& claim) { return {claim.sequence, claim.port}; }
 
-const model::AddressClaim* Find(const NetworkState* state, const AddressClaimId& id) {
+const model::AddressClaim* Find(const model::NetworkState* state, const AddressClaimId& id) {
   if (state == nullptr) return nullptr;
   const auto found = state->address_claims.find(id);
   return found == state->address_claims.end() ? nullptr : found->second.get();
@@ -25,8 +25,8 @@ bool Has(const std::map<PortId, Port>& ports, const PortId& id, const MacAddress
 
 }  // namespace
 
-bool ClaimTable::Hear(const Announcement& heard, const HostView& view) {
-  const ClaimKey key(heard.network, heard.ip);
+bool ClaimTable::Hear(const slowpath::Announcement& heard, const vswitch::HostView& view) {
+  const vswitch::ClaimKey key(heard.network, heard.ip);
   if (!MayClaim(view, key, heard.mac, heard.port)) return false;
   const AddressClaimId id = model::MakeClaimId(heard.network, heard.ip);
   if (const auto known = Known(id, key, view)) {
@@ -43,11 +43,11 @@ bool ClaimTable::Hear(const Announcement& heard, const HostView& view) {
 }
 
 // The last claim on the address: `view` may be older than what was heard.
-std::optional<AddressClaim> ClaimTable::Known(const AddressClaimId& id, const ClaimKey& key,
-                                              const HostView& view) const {
+std::optional<vswitch::AddressClaim> ClaimTable::Known(const AddressClaimId& id, const vswitch::ClaimKey& key,
+                                                       const vswitch::HostView& view) const {
   if (const auto own = heard_.find(id); own != heard_.end()) {
     const model::AddressClaim& claim = own->second.claim;
-    return AddressClaim{claim.mac, claim.port, claim.sequence};
+    return vswitch::AddressClaim{claim.mac, claim.port, claim.sequence};
   }
   const auto stored = view.claims.find(key);
   return stored == view.claims.end() ? std::nullopt : std::optional(stored->second);
@@ -55,7 +55,8 @@ std::optional<AddressClaim> ClaimTable::Known(const AddressClaimId& id, const Cl
 
 // After the last claim on the address, and on the MAC, which may be shared by several addresses that move
 // together.
-uint64_t ClaimTable::NextSequence(const ClaimKey& key, const MacAddress& mac, const HostView& view) const {
+uint64_t ClaimTable::NextSequence(const vswitch::ClaimKey& key, const MacAddress& mac,
+                                  const vswitch::HostView& view) const {
   uint64_t last = 0;
   for (const auto& [known, claim] : view.claims) {
     if (known == key || (known.first == key.first && claim.mac == mac)) last = std::max(last, claim.sequence);
@@ -68,7 +69,7 @@ uint64_t ClaimTable::NextSequence(const ClaimKey& key, const MacAddress& mac, co
   return last + 1;
 }
 
-bool ClaimTable::TooMany(const PortId& port, const ClaimKey& key) const {
+bool ClaimTable::TooMany(const PortId& port, const vswitch::ClaimKey& key) const {
   const auto others = std::count_if(heard_.begin(), heard_.end(), [&](const auto& entry) {
     const model::AddressClaim& claim = entry.second.claim;
     return claim.port == port && (claim.network != key.first || claim.address != key.second);
@@ -76,7 +77,7 @@ bool ClaimTable::TooMany(const PortId& port, const ClaimKey& key) const {
   return static_cast<size_t>(others) >= kMaxClaimsPerPort;
 }
 
-bool ClaimTable::Follow(const NetworkState* before, const NetworkState& after) {
+bool ClaimTable::Follow(const model::NetworkState* before, const model::NetworkState& after) {
   const size_t forgotten = std::erase_if(heard_, [&](const auto& entry) {
     const auto& [id, own] = entry;
     if (after.ports.count(own.claim.port) == 0) return true;
@@ -88,9 +89,10 @@ bool ClaimTable::Follow(const NetworkState* before, const NetworkState& after) {
   return forgotten != 0;
 }
 
-std::shared_ptr<const NetworkState> ClaimTable::Over(std::shared_ptr<const NetworkState> state) const {
+std::shared_ptr<const model::NetworkState> ClaimTable::Over(
+    std::shared_ptr<const model::NetworkState> state) const {
   if (state == nullptr || heard_.empty()) return state;
-  auto out = std::make_shared<NetworkState>(*state);
+  auto out = std::make_shared<model::NetworkState>(*state);
   for (const auto& [id, entry] : heard_) {
     out->address_claims[id] = std::make_shared<const model::AddressClaim>(entry.claim);
   }
@@ -109,4 +111,4 @@ void ClaimTable::ReportAgain() {
   for (auto& [id, entry] : heard_) entry.reported = false;
 }
 
-}  // namespace kasane
+}  // namespace kasane::agent

@@ -11,11 +11,11 @@
 #include <set>
 #include <vector>
 
-#include "agent/state/network_state.h"
+#include "model/network_state.h"
 #include "vswitch/host_view.h"
 #include "vswitch/slowpath/slow_path.h"
 
-namespace kasane {
+namespace kasane::agent {
 
 class ClaimTable {
  public:
@@ -24,14 +24,14 @@ class ClaimTable {
 
   // `heard` on this host, whose view is `view`. False if it changes nothing: it is known, the port may not make
   // it or makes too many, or it only says what the port's fixed addresses say.
-  bool Hear(const Announcement& heard, const HostView& view);
+  bool Hear(const slowpath::Announcement& heard, const vswitch::HostView& view);
 
   // The controller's state is `after` now, `before` it was another (or null): forgets what that settles.
   // True if a claim that was heard is forgotten.
-  bool Follow(const NetworkState* before, const NetworkState& after);
+  bool Follow(const model::NetworkState* before, const model::NetworkState& after);
 
   // `state` with what was heard in place of what is stored.
-  std::shared_ptr<const NetworkState> Over(std::shared_ptr<const NetworkState> state) const;
+  std::shared_ptr<const model::NetworkState> Over(std::shared_ptr<const model::NetworkState> state) const;
 
   // Claims of this host's own ports that the controller was not told yet, once each.
   std::vector<model::AddressClaim> TakeUnreported();
@@ -45,11 +45,13 @@ class ClaimTable {
     bool reported = false;
   };
 
-  std::optional<AddressClaim> Known(const AddressClaimId& id, const ClaimKey& key, const HostView& view) const;
-  uint64_t NextSequence(const ClaimKey& key, const MacAddress& mac, const HostView& view) const;
-  bool TooMany(const PortId& port, const ClaimKey& key) const;
+  std::optional<vswitch::AddressClaim> Known(const AddressClaimId& id, const vswitch::ClaimKey& key,
+                                             const vswitch::HostView& view) const;
+  uint64_t NextSequence(const vswitch::ClaimKey& key, const MacAddress& mac,
+                        const vswitch::HostView& view) const;
+  bool TooMany(const PortId& port, const vswitch::ClaimKey& key) const;
 
   std::map<AddressClaimId, Entry> heard_;
 };
 
-}  // namespace kasane
+}  // namespace kasane::agent

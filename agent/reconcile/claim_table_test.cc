@@ -4,7 +4,7 @@
 
 #include <string>
 
-namespace kasane {
+namespace kasane::agent {
 namespace {
 
 const NetworkId kNet("net");
@@ -17,49 +17,49 @@ class ClaimTableTest : public ::testing::Test {
  protected:
   ClaimTableTest() {
     view_.host = HostId("h1");
-    view_.networks.emplace(kNet, NetworkView{kNet, "net", *Vni::From(7), 1450, true, {HostId("h2")}});
-    view_.ports.emplace(
-        PortId("a"), LocalPort{PortId("a"),
-                               "a",
-                               kNet,
-                               kMacA,
-                               {*IpAddress::Parse("10.0.0.1")},
-                               true,
-                               true,
-                               {{kMacA, IpPrefix::Host(kVip)}, {kMacA, *IpPrefix::ParseLenient("10.0.0.1")}}});
-    view_.endpoints.emplace(PortId("b"), RemoteEndpoint{PortId("b"),
-                                                        "b",
+    view_.networks.emplace(kNet, vswitch::NetworkView{kNet, "net", *Vni::From(7), 1450, true, {HostId("h2")}});
+    view_.ports.emplace(PortId("a"), vswitch::LocalPort{PortId("a"),
+                                                        "a",
                                                         kNet,
-                                                        HostId("h2"),
-                                                        kMacB,
-                                                        {*IpAddress::Parse("10.0.0.2")},
+                                                        kMacA,
+                                                        {*IpAddress::Parse("10.0.0.1")},
                                                         true,
-                                                        {{kMacB, IpPrefix::Host(kVip)}}});
+                                                        true,
+                                                        {{kMacA, IpPrefix::Host(kVip)},
+                                                         {kMacA, *IpPrefix::ParseLenient("10.0.0.1")}}});
+    view_.endpoints.emplace(PortId("b"), vswitch::RemoteEndpoint{PortId("b"),
+                                                                 "b",
+                                                                 kNet,
+                                                                 HostId("h2"),
+                                                                 kMacB,
+                                                                 {*IpAddress::Parse("10.0.0.2")},
+                                                                 true,
+                                                                 {{kMacB, IpPrefix::Host(kVip)}}});
     for (const char* id : {"a", "b"}) state_.ports[PortId(id)] = std::make_shared<model::Port>();
   }
 
-  Announcement By(const std::string& port) const {
+  slowpath::Announcement By(const std::string& port) const {
     return {kNet, kVip, port == "a" ? kMacA : kMacB, PortId(port)};
   }
   // As the reconciler does: what is heard shows in the next view.
   bool Hear(const std::string& port) {
     if (!table_.Hear(By(port), view_)) return false;
-    const auto over = table_.Over(std::make_shared<const NetworkState>(state_));
+    const auto over = table_.Over(std::make_shared<const model::NetworkState>(state_));
     for (const auto& [id, claim] : over->address_claims) {
       view_.claims[{claim->network, claim->address}] = {claim->mac, claim->port, claim->sequence};
     }
     return true;
   }
-  NetworkState Stored(const std::string& port, uint64_t sequence) const {
-    NetworkState state = state_;
+  model::NetworkState Stored(const std::string& port, uint64_t sequence) const {
+    model::NetworkState state = state_;
     auto claim = std::make_shared<model::AddressClaim>();
     *claim = {model::MakeClaimId(kNet, kVip), kNet, kVip, By(port).mac, PortId(port), sequence};
     state.address_claims[claim->id] = claim;
     return state;
   }
 
-  HostView view_;
-  NetworkState state_;
+  vswitch::HostView view_;
+  model::NetworkState state_;
   ClaimTable table_;
 };
 
@@ -84,7 +84,7 @@ TEST_F(ClaimTableTest, ANewStreamIsToldAgain) {
 }
 
 TEST_F(ClaimTableTest, WhoMayNotSpeakForTheAddressIsNotHeard) {
-  Announcement other = By("a");
+  slowpath::Announcement other = By("a");
   other.ip = *IpAddress::Parse("10.0.0.2");
   EXPECT_FALSE(table_.Hear(other, view_));
   other = By("b");
@@ -98,22 +98,22 @@ TEST_F(ClaimTableTest, WhoMayNotSpeakForTheAddressIsNotHeard) {
 TEST_F(ClaimTableTest, TheControllersWordSettlesIt) {
   Hear("a");
   Hear("b");
-  const NetworkState first = Stored("a", 1);
+  const model::NetworkState first = Stored("a", 1);
   EXPECT_TRUE(table_.Follow(&state_, first)) << "of a port elsewhere: any change";
-  EXPECT_EQ(table_.Over(std::make_shared<const NetworkState>(first))->address_claims.size(), 1U);
+  EXPECT_EQ(table_.Over(std::make_shared<const model::NetworkState>(first))->address_claims.size(), 1U);
 
   // A claim by a port here stays until the controller has it or a newer one.
   view_.claims[{kNet, kVip}] = {kMacB, PortId("b"), 4};
-  const NetworkState stored = Stored("b", 4);
+  const model::NetworkState stored = Stored("b", 4);
   EXPECT_TRUE(Hear("a"));
   EXPECT_FALSE(table_.Follow(&first, stored));
-  const NetworkState newer = Stored("a", 5);
+  const model::NetworkState newer = Stored("a", 5);
   EXPECT_TRUE(table_.Follow(&stored, newer));
 }
 
 TEST_F(ClaimTableTest, APortThatIsGoneTakesItsClaimsAlong) {
   Hear("b");
-  NetworkState after = state_;
+  model::NetworkState after = state_;
   after.ports.erase(PortId("b"));
   EXPECT_TRUE(table_.Follow(&state_, after));
 }
@@ -128,4 +128,4 @@ TEST_F(ClaimTableTest, APortWithoutSecurityCannotClaimWithoutEnd) {
 }
 
 }  // namespace
-}  // namespace kasane
+}  // namespace kasane::agent

@@ -8,17 +8,17 @@
 #include <string>
 #include <vector>
 
-namespace kasane {
+namespace kasane::agent {
 namespace {
 
-const std::string* Failure(const Installed& installed, OwnerKind kind, const std::string& id) {
-  auto failed = installed.result.failed_owners.find(Owner{kind, id});
+const std::string* Failure(const Installed& installed, vswitch::OwnerKind kind, const std::string& id) {
+  auto failed = installed.result.failed_owners.find(vswitch::Owner{kind, id});
   return failed == installed.result.failed_owners.end() ? nullptr : &failed->second;
 }
 
 // Why what the port needs is not in the switch. Empty: it is.
-std::string WhyNotInstalled(const LocalPort& port, const std::optional<Installed>& installed,
-                            const DatapathFacts& facts) {
+std::string WhyNotInstalled(const vswitch::LocalPort& port, const std::optional<Installed>& installed,
+                            const vswitch::DatapathFacts& facts) {
   auto attached = facts.attachments.find(port.id);
   if (attached == facts.attachments.end()) {
     return fmt::format("not plugged: no interface in the switch has external_ids:iface-id={}", port.id);
@@ -30,20 +30,20 @@ std::string WhyNotInstalled(const LocalPort& port, const std::optional<Installed
       applied_port == installed->view->ports.end()) {
     return "its flows are not in the switch yet";
   }
-  if (const std::string* reason = Failure(*installed, OwnerKind::kPipeline, "")) {
+  if (const std::string* reason = Failure(*installed, vswitch::OwnerKind::kPipeline, "")) {
     return fmt::format("the switch refused flows of the pipeline: {}", *reason);
   }
-  if (const std::string* reason = Failure(*installed, OwnerKind::kNetwork, port.network.str())) {
+  if (const std::string* reason = Failure(*installed, vswitch::OwnerKind::kNetwork, port.network.str())) {
     return fmt::format("the switch refused flows of its network: {}", *reason);
   }
-  if (const std::string* reason = Failure(*installed, OwnerKind::kPort, port.id.str())) {
+  if (const std::string* reason = Failure(*installed, vswitch::OwnerKind::kPort, port.id.str())) {
     return fmt::format("the switch refused its flows: {}", *reason);
   }
   return "";
 }
 
 // `network`, and what can be reached from it through routers.
-std::set<NetworkId> Reach(const HostView& view, const NetworkId& network) {
+std::set<NetworkId> Reach(const vswitch::HostView& view, const NetworkId& network) {
   std::set<NetworkId> reached = {network};
   std::vector<NetworkId> queue = {network};
   while (!queue.empty()) {
@@ -52,9 +52,9 @@ std::set<NetworkId> Reach(const HostView& view, const NetworkId& network) {
     for (const auto& [id, router] : view.routers) {
       const bool there = router.admin_state_up &&
                          std::any_of(router.ports.begin(), router.ports.end(),
-                                     [&from](const RouterPort& port) { return port.network == from; });
+                                     [&from](const vswitch::RouterPort& port) { return port.network == from; });
       if (!there) continue;
-      for (const RouterPort& port : router.ports) {
+      for (const vswitch::RouterPort& port : router.ports) {
         if (reached.insert(port.network).second) queue.push_back(port.network);
       }
     }
@@ -63,7 +63,7 @@ std::set<NetworkId> Reach(const HostView& view, const NetworkId& network) {
 }
 
 // The hosts that have ports on `networks`.
-std::set<HostId> HostsOf(const HostView& view, const std::set<NetworkId>& networks) {
+std::set<HostId> HostsOf(const vswitch::HostView& view, const std::set<NetworkId>& networks) {
   std::set<HostId> hosts;
   for (const NetworkId& id : networks) {
     auto network = view.networks.find(id);
@@ -74,7 +74,8 @@ std::set<HostId> HostsOf(const HostView& view, const std::set<NetworkId>& networ
 }
 
 // Why the tunnels that the network's packets take are not settled. Empty: they are.
-std::string WhyNoTunnels(const HostView& view, const NetworkId& network, const DatapathFacts& facts) {
+std::string WhyNoTunnels(const vswitch::HostView& view, const NetworkId& network,
+                         const vswitch::DatapathFacts& facts) {
   for (const HostId& id : HostsOf(view, Reach(view, network))) {
     auto host = view.hosts.find(id);
     if (host == view.hosts.end() || !host->second.vtep) continue;
@@ -86,8 +87,9 @@ std::string WhyNoTunnels(const HostView& view, const NetworkId& network, const D
   return "";
 }
 
-std::string WhyNotActive(const HostView& view, const LocalPort& port, const std::optional<Installed>& installed,
-                         const DatapathFacts& facts, std::map<NetworkId, std::string>& why_no_tunnels) {
+std::string WhyNotActive(const vswitch::HostView& view, const vswitch::LocalPort& port,
+                         const std::optional<Installed>& installed, const vswitch::DatapathFacts& facts,
+                         std::map<NetworkId, std::string>& why_no_tunnels) {
   if (!port.admin_state_up) return "admin_state_up is false";
   auto network = view.networks.find(port.network);
   if (network == view.networks.end()) return fmt::format("its network {} is not known here", port.network);
@@ -100,8 +102,8 @@ std::string WhyNotActive(const HostView& view, const LocalPort& port, const std:
   return known->second;
 }
 
-std::string Subject(const HostView& view, const Owner& owner) {
-  if (owner.kind == OwnerKind::kPort) {
+std::string Subject(const vswitch::HostView& view, const vswitch::Owner& owner) {
+  if (owner.kind == vswitch::OwnerKind::kPort) {
     auto port = view.ports.find(PortId(owner.id));
     if (port != view.ports.end() && !port->second.name.empty()) {
       return fmt::format("port {} ({})", owner.id, port->second.name);
@@ -110,7 +112,7 @@ std::string Subject(const HostView& view, const Owner& owner) {
   return owner.id.empty() ? std::string(Label(owner.kind)) : fmt::format("{} {}", Label(owner.kind), owner.id);
 }
 
-Problem TunnelProblem(const RemoteHost& host, const TunnelAddresses& own) {
+vswitch::Problem TunnelProblem(const vswitch::RemoteHost& host, const vswitch::TunnelAddresses& own) {
   if (!host.addresses.v4 && !host.addresses.v6) {
     return {fmt::format("host {}", host.id),
             "has no tunnel address yet: start kasaned there; packets to its ports are dropped as no_tunnel"};
@@ -122,7 +124,8 @@ Problem TunnelProblem(const RemoteHost& host, const TunnelAddresses& own) {
                   host.addresses.v4 ? 4 : 6, own.v4 ? 4 : 6)};
 }
 
-void AddTunnelProblems(const HostView& view, const DatapathFacts& facts, std::vector<Problem>& problems) {
+void AddTunnelProblems(const vswitch::HostView& view, const vswitch::DatapathFacts& facts,
+                       std::vector<vswitch::Problem>& problems) {
   for (const auto& [id, host] : view.hosts) {
     if (!host.vtep) {
       problems.push_back(TunnelProblem(host, view.tunnel_addresses));
@@ -136,7 +139,8 @@ void AddTunnelProblems(const HostView& view, const DatapathFacts& facts, std::ve
 }
 
 // Networks whose largest packets the underlay does not carry to one of their hosts.
-void AddMtuProblems(const HostView& view, const DatapathFacts& facts, std::vector<Problem>& problems) {
+void AddMtuProblems(const vswitch::HostView& view, const vswitch::DatapathFacts& facts,
+                    std::vector<vswitch::Problem>& problems) {
   for (const auto& [id, network] : view.networks) {
     for (const HostId& peer : network.flood_hosts) {
       const auto host = view.hosts.find(peer);
@@ -155,7 +159,8 @@ void AddMtuProblems(const HostView& view, const DatapathFacts& facts, std::vecto
 
 }  // namespace
 
-bool NeedsApply(const HostView& wanted, const std::optional<Installed>& installed, const DatapathFacts& facts) {
+bool NeedsApply(const vswitch::HostView& wanted, const std::optional<Installed>& installed,
+                const vswitch::DatapathFacts& facts) {
   if (!facts.ready) return false;
   if (!installed || installed->session != facts.session || installed->generation != facts.generation ||
       installed->attachments != facts.attachments) {
@@ -164,18 +169,19 @@ bool NeedsApply(const HostView& wanted, const std::optional<Installed>& installe
   return installed->view.get() != &wanted && *installed->view != wanted;
 }
 
-std::map<PortId, PortActivity> JudgePorts(const HostView& wanted, const std::optional<Installed>& installed,
-                                          const DatapathFacts& facts) {
-  std::map<PortId, PortActivity> ports;
+std::map<PortId, inspect::PortActivity> JudgePorts(const vswitch::HostView& wanted,
+                                                   const std::optional<Installed>& installed,
+                                                   const vswitch::DatapathFacts& facts) {
+  std::map<PortId, inspect::PortActivity> ports;
   std::map<NetworkId, std::string> why_no_tunnels;  // What was judged already: many ports share a network.
   for (const auto& [id, port] : wanted.ports) {
     std::string why_not = WhyNotActive(wanted, port, installed, facts, why_no_tunnels);
-    ports.emplace(id, PortActivity{why_not.empty(), why_not});
+    ports.emplace(id, inspect::PortActivity{why_not.empty(), why_not});
   }
   return ports;
 }
 
-AppliedReport MakeApplied(const Installed& installed, const std::map<PortId, PortActivity>& ports) {
+AppliedReport MakeApplied(const Installed& installed, const std::map<PortId, inspect::PortActivity>& ports) {
   AppliedReport report{installed.revision, {}, {}};
   for (const auto& [id, activity] : ports) {
     if (!installed.view->ports.contains(id)) continue;
@@ -184,7 +190,7 @@ AppliedReport MakeApplied(const Installed& installed, const std::map<PortId, Por
   return report;
 }
 
-std::vector<IpAddress> WantedTunnels(const HostView& view) {
+std::vector<IpAddress> WantedTunnels(const vswitch::HostView& view) {
   std::set<IpAddress> remotes;
   for (const auto& [id, host] : view.hosts) {
     if (host.vtep) remotes.insert(*host.vtep);
@@ -192,9 +198,10 @@ std::vector<IpAddress> WantedTunnels(const HostView& view) {
   return {remotes.begin(), remotes.end()};
 }
 
-std::vector<Problem> DatapathProblems(const HostView* wanted, const std::optional<Installed>& installed,
-                                      const DatapathFacts& facts) {
-  std::vector<Problem> problems = facts.problems;
+std::vector<vswitch::Problem> DatapathProblems(const vswitch::HostView* wanted,
+                                               const std::optional<Installed>& installed,
+                                               const vswitch::DatapathFacts& facts) {
+  std::vector<vswitch::Problem> problems = facts.problems;
   if (installed) {
     for (const auto& [owner, reason] : installed->result.failed_owners) {
       problems.push_back(
@@ -208,4 +215,4 @@ std::vector<Problem> DatapathProblems(const HostView* wanted, const std::optiona
   return problems;
 }
 
-}  // namespace kasane
+}  // namespace kasane::agent

@@ -6,7 +6,7 @@
 #include <memory>
 #include <string>
 
-namespace kasane {
+namespace kasane::agent {
 namespace {
 
 using ::testing::ElementsAre;
@@ -19,29 +19,29 @@ const IpAddress kVtep2 = *IpAddress::Parse("192.0.2.2");
 const IpAddress kVtep3 = *IpAddress::Parse("192.0.2.3");
 
 // Port p1 on network n1, which floods to h2. h3 is reached through routers only.
-HostView View() {
-  HostView view;
+vswitch::HostView View() {
+  vswitch::HostView view;
   view.host = HostId("h1");
   view.tunnel_addresses.v4 = *IpAddress::Parse("192.0.2.1");
-  NetworkView network{NetworkId("n1"), "net", *Vni::From(7), 1450, true, {HostId("h2")}};
+  vswitch::NetworkView network{NetworkId("n1"), "net", *Vni::From(7), 1450, true, {HostId("h2")}};
   view.networks.emplace(network.id, network);
-  view.ports[kPort] = LocalPort{kPort, "vm1", NetworkId("n1"), {}, {}, true, true, {}};
-  view.hosts[HostId("h2")] = RemoteHost{HostId("h2"), kVtep2, {kVtep2, {}}};
-  view.hosts[HostId("h3")] = RemoteHost{HostId("h3"), kVtep3, {kVtep3, {}}};
+  view.ports[kPort] = vswitch::LocalPort{kPort, "vm1", NetworkId("n1"), {}, {}, true, true, {}};
+  view.hosts[HostId("h2")] = vswitch::RemoteHost{HostId("h2"), kVtep2, {kVtep2, {}}};
+  view.hosts[HostId("h3")] = vswitch::RemoteHost{HostId("h3"), kVtep3, {kVtep3, {}}};
   return view;
 }
 
-DatapathFacts Facts() {
-  DatapathFacts facts;
+vswitch::DatapathFacts Facts() {
+  vswitch::DatapathFacts facts;
   facts.ready = true;
   facts.session = 1;
   facts.attachments[kPort] = {"tap1", 5};
-  facts.tunnels[kVtep2] = TunnelState{kVtep2, true, {}, {}, ""};
+  facts.tunnels[kVtep2] = vswitch::TunnelState{kVtep2, true, {}, {}, ""};
   return facts;
 }
 
-Installed InstalledOf(const HostView& view, const DatapathFacts& facts) {
-  return {std::make_shared<const HostView>(view),
+Installed InstalledOf(const vswitch::HostView& view, const vswitch::DatapathFacts& facts) {
+  return {std::make_shared<const vswitch::HostView>(view),
           {"t1", 4},
           facts.session,
           facts.generation,
@@ -49,26 +49,26 @@ Installed InstalledOf(const HostView& view, const DatapathFacts& facts) {
           {}};
 }
 
-std::string WhyNot(const HostView& view, const std::optional<Installed>& installed,
-                   const DatapathFacts& facts) {
+std::string WhyNot(const vswitch::HostView& view, const std::optional<Installed>& installed,
+                   const vswitch::DatapathFacts& facts) {
   const auto ports = JudgePorts(view, installed, facts);
   EXPECT_EQ(ports.at(kPort).active, ports.at(kPort).why_not.empty());
   return ports.at(kPort).why_not;
 }
 
 TEST(NeedsApplyTest, OnlyWhenSomethingItDependsOnDiffers) {
-  const HostView view = View();
-  const DatapathFacts facts = Facts();
+  const vswitch::HostView view = View();
+  const vswitch::DatapathFacts facts = Facts();
   const Installed installed = InstalledOf(view, facts);
   EXPECT_TRUE(NeedsApply(view, std::nullopt, facts));
   EXPECT_FALSE(NeedsApply(view, installed, facts));
   EXPECT_FALSE(NeedsApply(*installed.view, installed, facts));
 
-  HostView other = view;
+  vswitch::HostView other = view;
   other.ports[kPort].mac = MacAddress::Broadcast();
   EXPECT_TRUE(NeedsApply(other, installed, facts));
 
-  DatapathFacts changed = facts;
+  vswitch::DatapathFacts changed = facts;
   changed.session = 2;
   EXPECT_TRUE(NeedsApply(view, installed, changed));
   changed = facts;
@@ -91,7 +91,7 @@ TEST(JudgePortsTest, ActiveWhenAllIsThere) {
 }
 
 TEST(JudgePortsTest, AdminState) {
-  HostView view = View();
+  vswitch::HostView view = View();
   view.ports[kPort].admin_state_up = false;
   EXPECT_EQ(WhyNot(view, InstalledOf(view, Facts()), Facts()), "admin_state_up is false");
   view = View();
@@ -100,8 +100,8 @@ TEST(JudgePortsTest, AdminState) {
 }
 
 TEST(JudgePortsTest, PluggedAndAcknowledgedInThisSession) {
-  const HostView view = View();
-  DatapathFacts facts = Facts();
+  const vswitch::HostView view = View();
+  vswitch::DatapathFacts facts = Facts();
   const Installed installed = InstalledOf(view, facts);
 
   facts.attachments.clear();
@@ -116,20 +116,21 @@ TEST(JudgePortsTest, PluggedAndAcknowledgedInThisSession) {
   facts.ready = false;
   EXPECT_EQ(WhyNot(view, installed, facts), "the switch is not ready");
   EXPECT_THAT(WhyNot(view, std::nullopt, Facts()), HasSubstr("not in the switch yet"));
-  EXPECT_THAT(WhyNot(view, InstalledOf(HostView{}, Facts()), Facts()), HasSubstr("not in the switch yet"));
+  EXPECT_THAT(WhyNot(view, InstalledOf(vswitch::HostView{}, Facts()), Facts()),
+              HasSubstr("not in the switch yet"));
 }
 
 TEST(JudgePortsTest, RefusedOwners) {
   struct Case {
-    Owner owner;
+    vswitch::Owner owner;
     const char* why;
   };
   const Case cases[] = {
-      {{OwnerKind::kPort, "p1"}, "the switch refused its flows: bad action"},
-      {{OwnerKind::kNetwork, "n1"}, "the switch refused flows of its network: bad action"},
-      {{OwnerKind::kPipeline, ""}, "the switch refused flows of the pipeline: bad action"},
-      {{OwnerKind::kPort, "other"}, ""},
-      {{OwnerKind::kRouter, "r1"}, ""},
+      {{vswitch::OwnerKind::kPort, "p1"}, "the switch refused its flows: bad action"},
+      {{vswitch::OwnerKind::kNetwork, "n1"}, "the switch refused flows of its network: bad action"},
+      {{vswitch::OwnerKind::kPipeline, ""}, "the switch refused flows of the pipeline: bad action"},
+      {{vswitch::OwnerKind::kPort, "other"}, ""},
+      {{vswitch::OwnerKind::kRouter, "r1"}, ""},
   };
   for (const Case& c : cases) {
     Installed installed = InstalledOf(View(), Facts());
@@ -139,37 +140,37 @@ TEST(JudgePortsTest, RefusedOwners) {
 }
 
 TEST(JudgePortsTest, TunnelsOfTheNetworkAreReadyOrHaveAStatedProblem) {
-  const HostView view = View();
+  const vswitch::HostView view = View();
   const Installed installed = InstalledOf(view, Facts());
-  DatapathFacts facts = Facts();
+  vswitch::DatapathFacts facts = Facts();
   facts.tunnels.clear();
   EXPECT_EQ(WhyNot(view, installed, facts), "waiting for the tunnel to 192.0.2.2 (host h2)");
-  facts.tunnels[kVtep2] = TunnelState{kVtep2, false, {}, {}, ""};
+  facts.tunnels[kVtep2] = vswitch::TunnelState{kVtep2, false, {}, {}, ""};
   EXPECT_EQ(WhyNot(view, installed, facts), "waiting for the tunnel to 192.0.2.2 (host h2)");
   facts.tunnels[kVtep2].problem = "no answer from 192.0.2.2";
   EXPECT_EQ(WhyNot(view, installed, facts), "") << "a dead peer must not keep a port down for ever";
 
-  HostView unknown = view;
+  vswitch::HostView unknown = view;
   unknown.hosts[HostId("h2")].vtep.reset();
   EXPECT_EQ(WhyNot(unknown, InstalledOf(unknown, Facts()), Facts()), "") << "nothing to wait for";
 }
 
 TEST(JudgePortsTest, TunnelsBehindRoutersCountToo) {
-  HostView view = View();
-  NetworkView far{NetworkId("n2"), "far", *Vni::From(8), 1450, true, {HostId("h3")}};
+  vswitch::HostView view = View();
+  vswitch::NetworkView far{NetworkId("n2"), "far", *Vni::From(8), 1450, true, {HostId("h3")}};
   view.networks.emplace(far.id, far);
-  RouterView router;
+  vswitch::RouterView router;
   router.id = RouterId("r1");
   for (const char* network : {"n1", "n2"}) {
-    RouterPort port;
+    vswitch::RouterPort port;
     port.network = NetworkId(network);
     router.ports.push_back(port);
   }
   view.routers[router.id] = router;
   EXPECT_EQ(WhyNot(view, InstalledOf(view, Facts()), Facts()), "waiting for the tunnel to 192.0.2.3 (host h3)");
 
-  DatapathFacts facts = Facts();
-  facts.tunnels[kVtep3] = TunnelState{kVtep3, true, {}, {}, ""};
+  vswitch::DatapathFacts facts = Facts();
+  facts.tunnels[kVtep3] = vswitch::TunnelState{kVtep3, true, {}, {}, ""};
   EXPECT_EQ(WhyNot(view, InstalledOf(view, facts), facts), "");
 
   view.routers[router.id].admin_state_up = false;
@@ -177,8 +178,8 @@ TEST(JudgePortsTest, TunnelsBehindRoutersCountToo) {
 }
 
 TEST(MakeAppliedTest, ReportsThePortsOfTheInstalledViewOnly) {
-  HostView wanted = View();
-  wanted.ports[PortId("p0")] = LocalPort{PortId("p0"), "", NetworkId("n1"), {}, {}, true, true, {}};
+  vswitch::HostView wanted = View();
+  wanted.ports[PortId("p0")] = vswitch::LocalPort{PortId("p0"), "", NetworkId("n1"), {}, {}, true, true, {}};
   const Installed before = InstalledOf(View(), Facts());
   EXPECT_EQ(MakeApplied(before, JudgePorts(wanted, before, Facts())), (AppliedReport{{"t1", 4}, {kPort}, {}}));
   const Installed after = InstalledOf(wanted, Facts());
@@ -189,35 +190,35 @@ TEST(MakeAppliedTest, ReportsThePortsOfTheInstalledViewOnly) {
 TEST(WantedTunnelsTest, AllHostsOfTheView) { EXPECT_THAT(WantedTunnels(View()), ElementsAre(kVtep2, kVtep3)); }
 
 TEST(DatapathProblemsTest, AnUnderlayThatIsTooSmallForANetwork) {
-  const HostView view = View();
-  DatapathFacts facts = Facts();
+  const vswitch::HostView view = View();
+  vswitch::DatapathFacts facts = Facts();
   facts.tunnel_mtu = {{IpFamily::kV4, 1450}};
   EXPECT_THAT(DatapathProblems(&view, InstalledOf(view, facts), facts), IsEmpty());
   facts.tunnel_mtu = {{IpFamily::kV4, 1430}, {IpFamily::kV6, 9000}};
-  const std::vector<Problem> problems = DatapathProblems(&view, InstalledOf(view, facts), facts);
+  const std::vector<vswitch::Problem> problems = DatapathProblems(&view, InstalledOf(view, facts), facts);
   ASSERT_THAT(problems, SizeIs(1));
   EXPECT_THAT(problems[0].message, HasSubstr("its MTU is 1450, and a tunnel carries 1430 here"));
   EXPECT_THAT(problems[0].message, HasSubstr("by 20 on all hosts"));
 }
 
 TEST(DatapathProblemsTest, NamesWhatIsWrongAndWhatToDo) {
-  HostView view = View();
+  vswitch::HostView view = View();
   EXPECT_THAT(DatapathProblems(&view, InstalledOf(view, Facts()), Facts()), IsEmpty());
 
   view.hosts[HostId("h3")].vtep.reset();
   view.hosts[HostId("h3")].addresses = {{}, *IpAddress::Parse("2001:db8::3")};
-  view.hosts[HostId("h4")] = RemoteHost{HostId("h4"), {}, {}};
-  DatapathFacts facts = Facts();
+  view.hosts[HostId("h4")] = vswitch::RemoteHost{HostId("h4"), {}, {}};
+  vswitch::DatapathFacts facts = Facts();
   facts.problems = {{"bridge br-phy", "missing"}};
-  facts.tunnels[kVtep2] = TunnelState{kVtep2, false, {}, {}, "no answer"};
+  facts.tunnels[kVtep2] = vswitch::TunnelState{kVtep2, false, {}, {}, "no answer"};
   Installed installed = InstalledOf(view, facts);
-  installed.result.failed_owners[{OwnerKind::kPort, "p1"}] = "bad action";
+  installed.result.failed_owners[{vswitch::OwnerKind::kPort, "p1"}] = "bad action";
 
-  const std::vector<Problem> problems = DatapathProblems(&view, installed, facts);
+  const std::vector<vswitch::Problem> problems = DatapathProblems(&view, installed, facts);
   ASSERT_EQ(problems.size(), 5);
   EXPECT_EQ(problems[0].subject, "bridge br-phy");
-  EXPECT_EQ(problems[1], (Problem{"port p1 (vm1)", "the switch refused its flows: bad action"}));
-  EXPECT_EQ(problems[2], (Problem{"tunnel 192.0.2.2 (host h2)", "no answer"}));
+  EXPECT_EQ(problems[1], (vswitch::Problem{"port p1 (vm1)", "the switch refused its flows: bad action"}));
+  EXPECT_EQ(problems[2], (vswitch::Problem{"tunnel 192.0.2.2 (host h2)", "no answer"}));
   EXPECT_EQ(problems[3].subject, "host h3");
   EXPECT_THAT(problems[3].message, HasSubstr("over IPv6 only, this host over IPv4 only"));
   EXPECT_EQ(problems[4].subject, "host h4");
@@ -225,4 +226,4 @@ TEST(DatapathProblemsTest, NamesWhatIsWrongAndWhatToDo) {
 }
 
 }  // namespace
-}  // namespace kasane
+}  // namespace kasane::agent

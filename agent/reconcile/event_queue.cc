@@ -3,7 +3,7 @@
 #include <utility>
 #include <variant>
 
-namespace kasane {
+namespace kasane::agent {
 
 void EventQueue::Push(Event event) {
   {
@@ -39,4 +39,4 @@ void EventQueue::Close() {
   ready_.notify_all();
 }
 
-}  // namespace kasane
+}  // namespace kasane::agent

@@ -11,14 +11,14 @@
 #include "agent/sync/sync_link.h"
 #include "vswitch/slowpath/slow_path.h"
 
-namespace kasane {
+namespace kasane::agent {
 
 // The datapath has new facts: read them.
 struct DatapathChanged {};
 
 // A port was heard to speak for an address.
 struct AddressAnnounced {
-  Announcement announcement;
+  slowpath::Announcement announcement;
 };
 
 using Event = std::variant<StreamOpened, Welcomed, BatchArrived, SyncCompleted, StreamClosed, DatapathChanged,
@@ -51,4 +51,4 @@ class EventQueue {
   bool closed_ = false;
 };
 
-}  // namespace kasane
+}  // namespace kasane::agent

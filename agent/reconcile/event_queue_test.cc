@@ -8,7 +8,7 @@
 #include <variant>
 #include <vector>
 
-namespace kasane {
+namespace kasane::agent {
 namespace {
 
 TEST(EventQueueTest, KeepsOrderAndOneDatapathChanged) {
@@ -44,4 +44,4 @@ TEST(EventQueueTest, DeadlineGivesAnEmptyListAndCloseGivesNone) {
 }
 
 }  // namespace
-}  // namespace kasane
+}  // namespace kasane::agent

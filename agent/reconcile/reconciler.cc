@@ -5,28 +5,28 @@
 #include <utility>
 #include <variant>
 
-#include "agent/log/log.h"
-#include "agent/view/host_view_builder.h"
+#include "base/log.h"
+#include "base/status.h"
 #include "kasane/v1/state.pb.h"
-#include "vswitch/base/status.h"
+#include "view/host_view_builder.h"
 
-namespace kasane {
+namespace kasane::agent {
 namespace {
 
-bool Contains(const std::vector<Problem>& problems, const Problem& problem) {
+bool Contains(const std::vector<vswitch::Problem>& problems, const vswitch::Problem& problem) {
   return std::find(problems.begin(), problems.end(), problem) != problems.end();
 }
 
-void LogChanges(const AgentSnapshot& before, const AgentSnapshot& after) {
+void LogChanges(const inspect::AgentSnapshot& before, const inspect::AgentSnapshot& after) {
   if (before.facts->ready != after.facts->ready) {
     log::Info(after.facts->ready ? "the switch is ready" : "the switch is not ready");
   }
-  for (const Problem& problem : after.problems) {
+  for (const vswitch::Problem& problem : after.problems) {
     if (!Contains(before.problems, problem)) {
       log::Warning("problem", {{"subject", problem.subject}, {"what", problem.message}});
     }
   }
-  for (const Problem& problem : before.problems) {
+  for (const vswitch::Problem& problem : before.problems) {
     if (!Contains(after.problems, problem)) {
       log::Info("problem is over", {{"subject", problem.subject}, {"what", problem.message}});
     }
@@ -42,25 +42,25 @@ void LogChanges(const AgentSnapshot& before, const AgentSnapshot& after) {
   }
 }
 
-void LogVerdict(const Verdict& verdict) {
-  for (const Fault& fault : verdict.faults) {
+void LogVerdict(const model::Verdict& verdict) {
+  for (const model::Fault& fault : verdict.faults) {
     log::Warning("resource rejected", {{"resource", ToString(verdict.key)}, {"fault", ToString(fault)}});
   }
 }
 
 }  // namespace
 
-Reconciler::Reconciler(ReconcilerOptions options, Datapath& datapath, SyncLink& link)
+Reconciler::Reconciler(ReconcilerOptions options, vswitch::Datapath& datapath, SyncLink& link)
     : options_(std::move(options)), datapath_(datapath), link_(link) {
-  AgentSnapshot empty;
-  empty.state = std::make_shared<const NetworkState>();
-  empty.view =
-      std::make_shared<const HostView>(BuildHostView(*empty.state, options_.host, options_.tunnel_addresses));
+  inspect::AgentSnapshot empty;
+  empty.state = std::make_shared<const model::NetworkState>();
+  empty.view = std::make_shared<const vswitch::HostView>(
+      view::BuildHostView(*empty.state, options_.host, options_.tunnel_addresses));
   empty.facts = datapath_.Facts();
-  snapshot_ = std::make_shared<const AgentSnapshot>(std::move(empty));
+  snapshot_ = std::make_shared<const inspect::AgentSnapshot>(std::move(empty));
 }
 
-std::shared_ptr<const AgentSnapshot> Reconciler::Snapshot() const {
+std::shared_ptr<const inspect::AgentSnapshot> Reconciler::Snapshot() const {
   const std::lock_guard lock(mutex_);
   return snapshot_;
 }
@@ -75,8 +75,8 @@ std::optional<Reconciler::Clock::time_point> Reconciler::Step(const std::vector<
   UpdateView();
   ApplyIfDue(*datapath_.Facts(), now);
 
-  const std::shared_ptr<const DatapathFacts> facts = datapath_.Facts();
-  std::map<PortId, PortActivity> ports;
+  const std::shared_ptr<const vswitch::DatapathFacts> facts = datapath_.Facts();
+  std::map<PortId, inspect::PortActivity> ports;
   if (wanted_ != nullptr) ports = JudgePorts(*wanted_, installed_, *facts);
   if (installed_) applied_ = MakeApplied(*installed_, ports);
   Report();
@@ -107,14 +107,14 @@ void Reconciler::On(const BatchArrived& event) {
   link_.BatchHandled(stream_);
   if (!connected_) return;
   BatchResult result = store_.Apply(*event.batch);
-  received_ = DecodeRevision(event.batch->revision());
+  received_ = model::DecodeRevision(event.batch->revision());
   log::Debug("batch", {{"revision", std::to_string(received_->counter)},
                        {"upserts", std::to_string(event.batch->upserts_size())},
                        {"deletes", std::to_string(event.batch->deletes_size())}});
-  for (const Fault& fault : result.unnamed) {
+  for (const model::Fault& fault : result.unnamed) {
     log::Warning("the controller sent something without a name; ignored", {{"fault", ToString(fault)}});
   }
-  for (Verdict& verdict : result.verdicts) {
+  for (model::Verdict& verdict : result.verdicts) {
     LogVerdict(verdict);
     verdicts_.push_back(std::move(verdict));
   }
@@ -143,7 +143,7 @@ void Reconciler::On(const DatapathChanged& /*event*/) {}
 void Reconciler::On(const AddressAnnounced& event) {
   if (wanted_ == nullptr || !claims_.Hear(event.announcement, *wanted_)) return;
   claims_changed_ = true;
-  const Announcement& heard = event.announcement;
+  const slowpath::Announcement& heard = event.announcement;
   log::Info("a port speaks for an address now", {{"network", heard.network.str()},
                                                  {"address", heard.ip.ToString()},
                                                  {"mac", heard.mac.ToString()},
@@ -151,20 +151,21 @@ void Reconciler::On(const AddressAnnounced& event) {
 }
 
 void Reconciler::UpdateView() {
-  std::shared_ptr<const NetworkState> stored = store_.Snapshot();
+  std::shared_ptr<const model::NetworkState> stored = store_.Snapshot();
   if (stored == nullptr || (stored == stored_ && !claims_changed_)) return;
   if (stored != stored_) claims_.Follow(stored_.get(), *stored);
   stored_ = std::move(stored);
   claims_changed_ = false;
   state_ = claims_.Over(stored_);
-  wanted_ = std::make_shared<const HostView>(BuildHostView(*state_, options_.host, options_.tunnel_addresses));
+  wanted_ = std::make_shared<const vswitch::HostView>(
+      view::BuildHostView(*state_, options_.host, options_.tunnel_addresses));
   std::vector<IpAddress> tunnels = WantedTunnels(*wanted_);
   if (tunnels == wanted_tunnels_) return;
   wanted_tunnels_ = std::move(tunnels);
   datapath_.WantTunnels(wanted_tunnels_);
 }
 
-void Reconciler::ApplyIfDue(const DatapathFacts& facts, Clock::time_point now) {
+void Reconciler::ApplyIfDue(const vswitch::DatapathFacts& facts, Clock::time_point now) {
   if (wanted_ == nullptr) return;
   if (!facts.ready) {
     failure_.reset();  // Try at once when it is.
@@ -181,9 +182,9 @@ void Reconciler::ApplyIfDue(const DatapathFacts& facts, Clock::time_point now) {
   if (!waiting) Apply(facts, now);
 }
 
-void Reconciler::Apply(const DatapathFacts& facts, Clock::time_point now) {
+void Reconciler::Apply(const vswitch::DatapathFacts& facts, Clock::time_point now) {
   const Clock::time_point begin = Clock::now();
-  absl::StatusOr<ApplyResult> result = datapath_.Apply(*wanted_);
+  absl::StatusOr<vswitch::ApplyResult> result = datapath_.Apply(*wanted_);
   if (!result.ok()) {
     OnApplyFailed(result.status(), facts, now);
     return;
@@ -202,7 +203,8 @@ void Reconciler::Apply(const DatapathFacts& facts, Clock::time_point now) {
                          facts.generation, facts.attachments, *std::move(result)};
 }
 
-void Reconciler::OnApplyFailed(const absl::Status& status, const DatapathFacts& facts, Clock::time_point now) {
+void Reconciler::OnApplyFailed(const absl::Status& status, const vswitch::DatapathFacts& facts,
+                               Clock::time_point now) {
   const std::chrono::milliseconds wait = Backoff::Ceiling(options_.apply_backoff, failures_++);
   failure_ =
       Failure{{datapath_.Name(), fmt::format("the switch did not take the present state: {}; what it took "
@@ -222,18 +224,19 @@ void Reconciler::Report() {
   reported_ = applied_;
 }
 
-std::vector<Problem> Reconciler::Problems(const DatapathFacts& facts) const {
-  std::vector<Problem> problems;
+std::vector<vswitch::Problem> Reconciler::Problems(const vswitch::DatapathFacts& facts) const {
+  std::vector<vswitch::Problem> problems;
   if (controller_problem_) problems.push_back(*controller_problem_);
   if (failure_) problems.push_back(failure_->problem);
-  std::vector<Problem> others = DatapathProblems(wanted_.get(), installed_, facts);
+  std::vector<vswitch::Problem> others = DatapathProblems(wanted_.get(), installed_, facts);
   problems.insert(problems.end(), others.begin(), others.end());
   return problems;
 }
 
-void Reconciler::Publish(std::shared_ptr<const DatapathFacts> facts, std::map<PortId, PortActivity> ports) {
-  const std::shared_ptr<const AgentSnapshot> before = Snapshot();
-  AgentSnapshot next;
+void Reconciler::Publish(std::shared_ptr<const vswitch::DatapathFacts> facts,
+                         std::map<PortId, inspect::PortActivity> ports) {
+  const std::shared_ptr<const inspect::AgentSnapshot> before = Snapshot();
+  inspect::AgentSnapshot next;
   next.controller_connected = connected_;
   next.synced = synced_;
   next.received = received_;
@@ -250,7 +253,7 @@ void Reconciler::Publish(std::shared_ptr<const DatapathFacts> facts, std::map<Po
   LogChanges(*before, next);
 
   const std::lock_guard lock(mutex_);
-  snapshot_ = std::make_shared<const AgentSnapshot>(std::move(next));
+  snapshot_ = std::make_shared<const inspect::AgentSnapshot>(std::move(next));
 }
 
 void RunReconciler(Reconciler& reconciler, EventQueue& queue) {
@@ -260,4 +263,4 @@ void RunReconciler(Reconciler& reconciler, EventQueue& queue) {
   }
 }
 
-}  // namespace kasane
+}  // namespace kasane::agent

@@ -15,20 +15,20 @@
 #include <string>
 #include <vector>
 
-#include "agent/reconcile/agent_snapshot.h"
 #include "agent/reconcile/claim_table.h"
 #include "agent/reconcile/decisions.h"
 #include "agent/reconcile/event_queue.h"
-#include "agent/state/store.h"
-#include "agent/sync/backoff.h"
+#include "agent/sync/state_store.h"
 #include "agent/sync/sync_link.h"
+#include "base/backoff.h"
+#include "inspect/agent_snapshot.h"
 #include "vswitch/datapath.h"
 
-namespace kasane {
+namespace kasane::agent {
 
 struct ReconcilerOptions {
   HostId host;
-  TunnelAddresses tunnel_addresses;
+  vswitch::TunnelAddresses tunnel_addresses;
   std::string controller_address;  // For problems.
   BackoffOptions apply_backoff{std::chrono::milliseconds(200), std::chrono::milliseconds(10'000)};
 };
@@ -39,12 +39,12 @@ class Reconciler {
   using Clock = EventQueue::Clock;
 
   // `datapath` and `link` must outlive it.
-  Reconciler(ReconcilerOptions options, Datapath& datapath, SyncLink& link);
+  Reconciler(ReconcilerOptions options, vswitch::Datapath& datapath, SyncLink& link);
 
   // Takes in `events` and does all that is due at `now`. Returns when it wants to be called at the latest.
   std::optional<Clock::time_point> Step(const std::vector<Event>& events, Clock::time_point now);
 
-  std::shared_ptr<const AgentSnapshot> Snapshot() const;
+  std::shared_ptr<const inspect::AgentSnapshot> Snapshot() const;
 
  private:
   void On(const StreamOpened& event);
@@ -56,15 +56,16 @@ class Reconciler {
   void On(const AddressAnnounced& event);
 
   void UpdateView();
-  void ApplyIfDue(const DatapathFacts& facts, Clock::time_point now);
-  void Apply(const DatapathFacts& facts, Clock::time_point now);
-  void OnApplyFailed(const absl::Status& status, const DatapathFacts& facts, Clock::time_point now);
+  void ApplyIfDue(const vswitch::DatapathFacts& facts, Clock::time_point now);
+  void Apply(const vswitch::DatapathFacts& facts, Clock::time_point now);
+  void OnApplyFailed(const absl::Status& status, const vswitch::DatapathFacts& facts, Clock::time_point now);
   void Report();
-  void Publish(std::shared_ptr<const DatapathFacts> facts, std::map<PortId, PortActivity> ports);
-  std::vector<Problem> Problems(const DatapathFacts& facts) const;
+  void Publish(std::shared_ptr<const vswitch::DatapathFacts> facts,
+               std::map<PortId, inspect::PortActivity> ports);
+  std::vector<vswitch::Problem> Problems(const vswitch::DatapathFacts& facts) const;
 
   const ReconcilerOptions options_;
-  Datapath& datapath_;
+  vswitch::Datapath& datapath_;
   SyncLink& link_;
 
   StateStore store_;
@@ -74,16 +75,16 @@ class Reconciler {
   uint64_t stream_ = 0;
   bool connected_ = false;  // Welcomed, and not refused by us.
   bool synced_ = false;
-  std::optional<Problem> controller_problem_;
-  std::optional<Revision> received_;
-  std::vector<Verdict> verdicts_;          // To be reported in this step.
+  std::optional<vswitch::Problem> controller_problem_;
+  std::optional<model::Revision> received_;
+  std::vector<model::Verdict> verdicts_;   // To be reported in this step.
   std::optional<AppliedReport> reported_;  // Last on this stream.
 
   // Null before the first complete state.
-  std::shared_ptr<const NetworkState> stored_;  // As the controller has it ...
-  std::shared_ptr<const NetworkState> state_;   // ... and with the claims that were heard here.
-  bool claims_changed_ = false;                 // state_ does not show claims_ yet.
-  std::shared_ptr<const HostView> wanted_;
+  std::shared_ptr<const model::NetworkState> stored_;  // As the controller has it ...
+  std::shared_ptr<const model::NetworkState> state_;   // ... and with the claims that were heard here.
+  bool claims_changed_ = false;                        // state_ does not show claims_ yet.
+  std::shared_ptr<const vswitch::HostView> wanted_;
   std::vector<IpAddress> wanted_tunnels_;
 
   std::optional<Installed> installed_;
@@ -91,7 +92,7 @@ class Reconciler {
 
   // After a failed Apply.
   struct Failure {
-    Problem problem;
+    vswitch::Problem problem;
     uint64_t session = 0;
     Clock::time_point retry_at;
   };
@@ -99,10 +100,10 @@ class Reconciler {
   int failures_ = 0;  // In a row.
 
   mutable std::mutex mutex_;
-  std::shared_ptr<const AgentSnapshot> snapshot_;  // Guarded by mutex_. Never null.
+  std::shared_ptr<const inspect::AgentSnapshot> snapshot_;  // Guarded by mutex_. Never null.
 };
 
 // Runs the loop on the calling thread until the queue is closed.
 void RunReconciler(Reconciler& reconciler, EventQueue& queue);
 
-}  // namespace kasane
+}  // namespace kasane::agent

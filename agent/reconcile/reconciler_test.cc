@@ -11,11 +11,11 @@
 #include <vector>
 
 #include "agent/reconcile/fake_datapath.h"
-#include "agent/state/decode.h"
+#include "base/status.h"
 #include "kasane/v1/state.pb.h"
-#include "vswitch/base/status.h"
+#include "model/decode.h"
 
-namespace kasane {
+namespace kasane::agent {
 namespace {
 
 using std::chrono::milliseconds;
@@ -31,10 +31,10 @@ const IpAddress kPeer = *IpAddress::Parse("192.0.2.2");
 // Records what the loop says.
 class FakeLink final : public SyncLink {
  public:
-  void SayHello(uint64_t /*stream*/, std::vector<HeldResource> held) override {
+  void SayHello(uint64_t /*stream*/, std::vector<model::HeldResource> held) override {
     hellos.push_back(std::move(held));
   }
-  void ReportVerdicts(uint64_t /*stream*/, std::vector<Verdict> of) override {
+  void ReportVerdicts(uint64_t /*stream*/, std::vector<model::Verdict> of) override {
     verdicts.insert(verdicts.end(), of.begin(), of.end());
   }
   void ReportApplied(uint64_t stream, AppliedReport report) override {
@@ -47,8 +47,8 @@ class FakeLink final : public SyncLink {
   void BatchHandled(uint64_t /*stream*/) override { ++handled; }
   void Refuse(uint64_t /*stream*/, std::string reason) override { refused.push_back(std::move(reason)); }
 
-  std::vector<std::vector<HeldResource>> hellos;
-  std::vector<Verdict> verdicts;
+  std::vector<std::vector<model::HeldResource>> hellos;
+  std::vector<model::Verdict> verdicts;
   std::vector<AppliedReport> applied;
   std::vector<model::AddressClaim> observed;
   std::vector<uint64_t> applied_on;
@@ -110,11 +110,11 @@ class ReconcilerTest : public ::testing::Test {
   }
 
   void MakeReady(uint64_t session = 1) {
-    datapath_.Change([session](DatapathFacts& facts) {
+    datapath_.Change([session](vswitch::DatapathFacts& facts) {
       facts.ready = true;
       facts.session = session;
       facts.attachments[kPort] = {"tap1", 5};
-      facts.tunnels[kPeer] = TunnelState{kPeer, true, {}, {}, ""};
+      facts.tunnels[kPeer] = vswitch::TunnelState{kPeer, true, {}, {}, ""};
     });
   }
 
@@ -171,7 +171,7 @@ TEST_F(ReconcilerTest, CoalescesAllThatWaits) {
   Step({BatchEvent(one), DatapathChanged{}, BatchEvent(two)});
   ASSERT_THAT(datapath_.applied(), SizeIs(2)) << "one for the sync, one for both batches";
   EXPECT_THAT(datapath_.applied()[1].endpoints, SizeIs(3));
-  EXPECT_EQ(link_.applied.back().revision, (Revision{"t1", 7}));
+  EXPECT_EQ(link_.applied.back().revision, (model::Revision{"t1", 7}));
 }
 
 TEST_F(ReconcilerTest, StateThatForwardsNothingNewCostsNoApply) {
@@ -225,7 +225,7 @@ TEST_F(ReconcilerTest, FailedApplyIsRetriedWithBackoffAndNotHot) {
 
 TEST_F(ReconcilerTest, SwitchThatComesBackIsAppliedToAtOnce) {
   Sync();
-  datapath_.Change([](DatapathFacts& facts) { facts.ready = false; });
+  datapath_.Change([](vswitch::DatapathFacts& facts) { facts.ready = false; });
   Step({DatapathChanged{}});
   EXPECT_EQ(link_.applied.back(), (AppliedReport{{"t1", 5}, {}, {kPort}}));
   EXPECT_THAT(datapath_.applied(), SizeIs(1));
@@ -241,7 +241,7 @@ TEST_F(ReconcilerTest, SwitchThatComesBackIsAppliedToAtOnce) {
 }
 
 TEST_F(ReconcilerTest, WaitsForTheSwitchWithoutATimer) {
-  datapath_.Change([](DatapathFacts& facts) { facts = {}; });
+  datapath_.Change([](vswitch::DatapathFacts& facts) { facts = {}; });
   Open();
   EXPECT_EQ(Step({BatchEvent(FirstBatch(5)), Complete(5)}), std::nullopt);
   EXPECT_THAT(datapath_.applied(), IsEmpty());
@@ -252,7 +252,7 @@ TEST_F(ReconcilerTest, WaitsForTheSwitchWithoutATimer) {
 }
 
 TEST_F(ReconcilerTest, PluggingAPortAppliesAndActivatesIt) {
-  datapath_.Change([](DatapathFacts& facts) { facts.attachments.clear(); });
+  datapath_.Change([](vswitch::DatapathFacts& facts) { facts.attachments.clear(); });
   Sync();
   EXPECT_EQ(link_.applied.back(), (AppliedReport{{"t1", 5}, {}, {kPort}}));
   MakeReady();
@@ -262,7 +262,7 @@ TEST_F(ReconcilerTest, PluggingAPortAppliesAndActivatesIt) {
 }
 
 TEST_F(ReconcilerTest, TunnelThatBecomesReadyActivatesWithoutAnotherApply) {
-  datapath_.Change([](DatapathFacts& facts) { facts.tunnels.clear(); });
+  datapath_.Change([](vswitch::DatapathFacts& facts) { facts.tunnels.clear(); });
   Sync();
   EXPECT_EQ(link_.applied.back(), (AppliedReport{{"t1", 5}, {}, {kPort}}));
   MakeReady();
@@ -273,8 +273,8 @@ TEST_F(ReconcilerTest, TunnelThatBecomesReadyActivatesWithoutAnotherApply) {
 
 TEST_F(ReconcilerTest, RefusedOwnerIsAProblemAndItsPortDown) {
   Open();
-  ApplyResult result;
-  result.failed_owners[{OwnerKind::kPort, "p1"}] = "bad action";
+  vswitch::ApplyResult result;
+  result.failed_owners[{vswitch::OwnerKind::kPort, "p1"}] = "bad action";
   datapath_.NextApply(result);
   EXPECT_EQ(Step({BatchEvent(FirstBatch(5)), Complete(5)}), std::nullopt) << "not retried hot";
   EXPECT_EQ(link_.applied.back(), (AppliedReport{{"t1", 5}, {}, {kPort}}));
@@ -304,7 +304,7 @@ TEST_F(ReconcilerTest, AnotherDatabaseIsRefusedAndForwardingGoesOn) {
   EXPECT_FALSE(reconciler_.Snapshot()->controller_connected);
 
   v1::Batch sweep = EmptyBatch(9);
-  *sweep.add_deletes() = EncodeKey({Kind::kPort, "p1"});
+  *sweep.add_deletes() = model::EncodeKey({model::Kind::kPort, "p1"});
   Step({BatchEvent(sweep), Complete(9)});
   EXPECT_THAT(datapath_.applied(), SizeIs(1));
   EXPECT_THAT(reconciler_.Snapshot()->view->ports, SizeIs(1));
@@ -315,7 +315,7 @@ TEST_F(ReconcilerTest, AnotherDatabaseIsRefusedAndForwardingGoesOn) {
 TEST_F(ReconcilerTest, EventsOfAnEarlierStreamAreIgnored) {
   Sync();
   v1::Batch late = EmptyBatch(6);
-  *late.add_deletes() = EncodeKey({Kind::kPort, "p1"});
+  *late.add_deletes() = model::EncodeKey({model::Kind::kPort, "p1"});
   const Event old = BatchEvent(late);
   Step({StreamClosed{stream_, {"controller", "gone"}}});
   Open();
@@ -327,20 +327,21 @@ TEST_F(ReconcilerTest, EventsOfAnEarlierStreamAreIgnored) {
 TEST_F(ReconcilerTest, SnapshotFollows) {
   EXPECT_FALSE(reconciler_.Snapshot()->controller_connected);
   EXPECT_FALSE(reconciler_.Snapshot()->applied);
-  ApplyResult result;
+  vswitch::ApplyResult result;
   result.installed = 42;
   datapath_.NextApply(result);
   Sync();
   const auto snapshot = reconciler_.Snapshot();
   EXPECT_TRUE(snapshot->controller_connected && snapshot->synced);
-  EXPECT_EQ(snapshot->received, (Revision{"t1", 5}));
-  EXPECT_EQ(snapshot->applied, (Revision{"t1", 5}));
+  EXPECT_EQ(snapshot->received, (model::Revision{"t1", 5}));
+  EXPECT_EQ(snapshot->applied, (model::Revision{"t1", 5}));
   EXPECT_EQ(snapshot->flows, 42);
   EXPECT_TRUE(snapshot->ports.at(kPort).active);
   EXPECT_THAT(snapshot->state->ports, SizeIs(2));
   Step({StreamClosed{stream_, {"controller 127.0.0.1:6650", "gone"}}});
   EXPECT_FALSE(reconciler_.Snapshot()->synced);
-  EXPECT_THAT(reconciler_.Snapshot()->problems, ElementsAre(Problem{"controller 127.0.0.1:6650", "gone"}));
+  EXPECT_THAT(reconciler_.Snapshot()->problems,
+              ElementsAre(vswitch::Problem{"controller 127.0.0.1:6650", "gone"}));
   EXPECT_TRUE(reconciler_.Snapshot()->ports.at(kPort).active) << "a lost controller changes nothing";
 }
 
@@ -351,7 +352,7 @@ TEST(RunReconcilerTest, RunsUntilTheQueueIsClosed) {
   Reconciler reconciler({HostId("h1"), {}, "c"}, datapath, link);
   queue.Push(StreamClosed{1, {"controller c", "gone"}});
   std::thread loop([&] { RunReconciler(reconciler, queue); });
-  datapath.Change([](DatapathFacts& facts) { facts.ready = true; });
+  datapath.Change([](vswitch::DatapathFacts& facts) { facts.ready = true; });
   // The loop takes in both, in one step or in two, and tells nobody when.
   const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(20);
   auto snapshot = reconciler.Snapshot();
@@ -363,7 +364,7 @@ TEST(RunReconcilerTest, RunsUntilTheQueueIsClosed) {
   queue.Close();
   loop.join();
   EXPECT_TRUE(snapshot->facts->ready);
-  EXPECT_THAT(snapshot->problems, Contains(Problem{"controller c", "gone"}));
+  EXPECT_THAT(snapshot->problems, Contains(vswitch::Problem{"controller c", "gone"}));
 }
 
 TEST_F(ReconcilerTest, AnAnnouncementIsAppliedAtOnceAndReported) {
@@ -395,4 +396,4 @@ TEST_F(ReconcilerTest, AnAnnouncementIsAppliedAtOnceAndReported) {
 }
 
 }  // namespace
-}  // namespace kasane
+}  // namespace kasane::agent

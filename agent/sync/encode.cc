@@ -3,22 +3,22 @@
 #include <string>
 #include <vector>
 
-#include "agent/state/decode.h"
 #include "kasane/v1/state.pb.h"
+#include "model/decode.h"
 
-namespace kasane {
+namespace kasane::agent {
 
 v1::Hello EncodeHello(const SyncOptions& options, const std::string& instance_id,
-                      const std::vector<HeldResource>& held) {
+                      const std::vector<model::HeldResource>& held) {
   v1::Hello hello;
   hello.set_host_id(options.host_id);
-  hello.set_protocol_version(kProtocolVersion);
+  hello.set_protocol_version(model::kProtocolVersion);
   for (const std::string& address : options.tunnel_addresses) hello.add_tunnel_addresses(address);
   for (const std::string& capability : options.capabilities) hello.add_capabilities(capability);
-  for (const HeldResource& resource : held) {
+  for (const model::HeldResource& resource : held) {
     v1::HeldResource& message = *hello.add_held();
-    *message.mutable_key() = EncodeKey(resource.key);
-    *message.mutable_revision() = EncodeRevision(resource.revision);
+    *message.mutable_key() = model::EncodeKey(resource.key);
+    *message.mutable_revision() = model::EncodeRevision(resource.revision);
   }
   hello.set_instance_id(instance_id);
   hello.set_agent_version(options.agent_version);
@@ -29,18 +29,18 @@ v1::Report EncodeReport(const PendingReport& report) {
   v1::Report message;
   for (const auto& [key, verdict] : report.verdicts) {
     v1::Verdict& out = *message.add_verdicts();
-    *out.mutable_key() = EncodeKey(key);
-    *out.mutable_revision() = EncodeRevision(verdict.revision);
-    for (const Fault& fault : verdict.faults) {
+    *out.mutable_key() = model::EncodeKey(key);
+    *out.mutable_revision() = model::EncodeRevision(verdict.revision);
+    for (const model::Fault& fault : verdict.faults) {
       v1::Fault& text = *out.add_faults();
-      *text.mutable_key() = EncodeKey(key);
+      *text.mutable_key() = model::EncodeKey(key);
       text.set_path(fault.path);
       text.set_message(fault.message);
     }
   }
   if (report.applied) {
     v1::Applied& applied = *message.mutable_applied();
-    *applied.mutable_revision() = EncodeRevision(report.applied->revision);
+    *applied.mutable_revision() = model::EncodeRevision(report.applied->revision);
     for (const PortId& id : report.applied->active_ports) applied.add_active_ports(id.str());
     for (const PortId& id : report.applied->down_ports) applied.add_down_ports(id.str());
   }
@@ -55,4 +55,4 @@ v1::Report EncodeReport(const PendingReport& report) {
   return message;
 }
 
-}  // namespace kasane
+}  // namespace kasane::agent

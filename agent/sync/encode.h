@@ -13,15 +13,15 @@ class Hello;
 class Report;
 }  // namespace kasane::v1
 
-namespace kasane {
+namespace kasane::agent {
 
 v1::Hello EncodeHello(const SyncOptions& options, const std::string& instance_id,
-                      const std::vector<HeldResource>& held);
+                      const std::vector<model::HeldResource>& held);
 
 // What waits to be reported, merged: the newest verdict on a resource, the newest applied and the newest claim
 // on an address win.
 struct PendingReport {
-  std::map<ResourceKey, Verdict> verdicts;
+  std::map<model::ResourceKey, model::Verdict> verdicts;
   std::optional<AppliedReport> applied;
   std::map<AddressClaimId, model::AddressClaim> observed;
 
@@ -30,4 +30,4 @@ struct PendingReport {
 
 v1::Report EncodeReport(const PendingReport& report);
 
-}  // namespace kasane
+}  // namespace kasane::agent

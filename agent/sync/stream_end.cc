@@ -6,9 +6,9 @@
 #include <string>
 #include <string_view>
 
-#include "vswitch/base/status.h"
+#include "base/status.h"
 
-namespace kasane {
+namespace kasane::agent {
 namespace {
 
 // gRPC wraps the reason in what it tried: "failed to connect to all addresses; last error: UNKNOWN: ADDRESS:
@@ -42,10 +42,10 @@ std::string Describe(std::string_view host_id, absl::StatusCode code, std::strin
 
 }  // namespace
 
-Problem DescribeStreamEnd(std::string_view controller_address, std::string_view host_id, int code,
-                          std::string_view message) {
+vswitch::Problem DescribeStreamEnd(std::string_view controller_address, std::string_view host_id, int code,
+                                   std::string_view message) {
   return {fmt::format("controller {}", controller_address),
           Describe(host_id, static_cast<absl::StatusCode>(code), message)};
 }
 
-}  // namespace kasane
+}  // namespace kasane::agent

@@ -6,10 +6,10 @@
 
 #include "vswitch/datapath.h"
 
-namespace kasane {
+namespace kasane::agent {
 
 // `code` is a gRPC status code, `message` its text. Pure.
-Problem DescribeStreamEnd(std::string_view controller_address, std::string_view host_id, int code,
-                          std::string_view message);
+vswitch::Problem DescribeStreamEnd(std::string_view controller_address, std::string_view host_id, int code,
+                                   std::string_view message);
 
-}  // namespace kasane
+}  // namespace kasane::agent

@@ -4,7 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace kasane {
+namespace kasane::agent {
 namespace {
 
 using ::testing::AllOf;
@@ -26,7 +26,8 @@ TEST(StreamEndTest, EachEndSaysWhatToDo) {
       {absl::StatusCode::kInternal, HasSubstr("INTERNAL): why")},
   };
   for (const Case& c : cases) {
-    const Problem problem = DescribeStreamEnd("127.0.0.1:6650", "hv1", static_cast<int>(c.code), "why");
+    const vswitch::Problem problem =
+        DescribeStreamEnd("127.0.0.1:6650", "hv1", static_cast<int>(c.code), "why");
     EXPECT_EQ(problem.subject, "controller 127.0.0.1:6650");
     EXPECT_THAT(problem.message, c.message);
     EXPECT_THAT(problem.message, HasSubstr("trying again"));
@@ -34,7 +35,7 @@ TEST(StreamEndTest, EachEndSaysWhatToDo) {
 }
 
 TEST(StreamEndTest, OfGrpcsOwnWordsOnlyTheReasonIsShown) {
-  const Problem problem = DescribeStreamEnd(
+  const vswitch::Problem problem = DescribeStreamEnd(
       "127.0.0.1:6650", "hv1", static_cast<int>(absl::StatusCode::kUnavailable),
       "failed to connect to all addresses; last error: UNKNOWN: ipv4:127.0.0.1:6650: Failed to "
       "connect to remote host: Connection refused");
@@ -42,4 +43,4 @@ TEST(StreamEndTest, OfGrpcsOwnWordsOnlyTheReasonIsShown) {
 }
 
 }  // namespace
-}  // namespace kasane
+}  // namespace kasane::agent

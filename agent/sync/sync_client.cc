@@ -15,13 +15,13 @@
 #include <variant>
 #include <vector>
 
-#include "agent/log/log.h"
 #include "agent/sync/encode.h"
 #include "agent/sync/stream_end.h"
+#include "base/check.h"
+#include "base/log.h"
 #include "kasane/v1/state.grpc.pb.h"
-#include "vswitch/base/check.h"
 
-namespace kasane {
+namespace kasane::agent {
 namespace {
 
 using Clock = std::chrono::steady_clock;
@@ -38,10 +38,10 @@ void* AsPointer(Tag tag) { return reinterpret_cast<void*>(tag); }
 
 // Notes of other threads for the client's own.
 struct HelloNote {
-  std::vector<HeldResource> held;
+  std::vector<model::HeldResource> held;
 };
 struct VerdictsNote {
-  std::vector<Verdict> verdicts;
+  std::vector<model::Verdict> verdicts;
 };
 struct AppliedNote {
   AppliedReport applied;
@@ -267,7 +267,7 @@ class SyncClient::Impl {
         break;
       case v1::ControllerMessage::kSyncComplete:
         stream_->synced = true;
-        sink_(SyncCompleted{stream_->number, DecodeRevision(message.sync_complete().revision())});
+        sink_(SyncCompleted{stream_->number, model::DecodeRevision(message.sync_complete().revision())});
         break;
       case v1::ControllerMessage::KIND_NOT_SET:
         log::Debug("the controller sent a message of a kind that this version does not know; ignored");
@@ -287,8 +287,8 @@ class SyncClient::Impl {
 
   void OnFinished() {
     const uint64_t number = stream_->number;
-    Problem problem = DescribeStreamEnd(options_.address, options_.host_id, stream_->status.error_code(),
-                                        stream_->status.error_message());
+    vswitch::Problem problem = DescribeStreamEnd(options_.address, options_.host_id,
+                                                 stream_->status.error_code(), stream_->status.error_message());
     if (!stream_->given_up.empty()) problem.message = stream_->given_up;
     if (stream_->synced && stream_->given_up.empty()) backoff_.Reset();
     stream_.reset();
@@ -336,8 +336,8 @@ class SyncClient::Impl {
     if (auto* hello = std::get_if<HelloNote>(&note.kind)) {
       stream.hello = EncodeHello(options_, instance_id_, hello->held);
     } else if (auto* verdicts = std::get_if<VerdictsNote>(&note.kind)) {
-      for (Verdict& verdict : verdicts->verdicts) {
-        ResourceKey key = verdict.key;
+      for (model::Verdict& verdict : verdicts->verdicts) {
+        model::ResourceKey key = verdict.key;
         stream.report.verdicts.insert_or_assign(std::move(key), std::move(verdict));
       }
     } else if (auto* applied = std::get_if<AppliedNote>(&note.kind)) {
@@ -382,11 +382,11 @@ SyncClient::SyncClient(SyncOptions options, Sink sink)
 
 SyncClient::~SyncClient() = default;
 
-void SyncClient::SayHello(uint64_t stream, std::vector<HeldResource> held) {
+void SyncClient::SayHello(uint64_t stream, std::vector<model::HeldResource> held) {
   impl_->Leave({stream, HelloNote{std::move(held)}});
 }
 
-void SyncClient::ReportVerdicts(uint64_t stream, std::vector<Verdict> verdicts) {
+void SyncClient::ReportVerdicts(uint64_t stream, std::vector<model::Verdict> verdicts) {
   impl_->Leave({stream, VerdictsNote{std::move(verdicts)}});
 }
 
@@ -404,4 +404,4 @@ void SyncClient::Refuse(uint64_t stream, std::string reason) {
   impl_->Leave({stream, RefuseNote{std::move(reason)}});
 }
 
-}  // namespace kasane
+}  // namespace kasane::agent

@@ -11,10 +11,10 @@
 #include <string>
 #include <vector>
 
-#include "agent/sync/backoff.h"
 #include "agent/sync/sync_link.h"
+#include "base/backoff.h"
 
-namespace kasane {
+namespace kasane::agent {
 
 struct SyncOptions {
   std::string target;   // As gRPC takes it: "ipv4:127.0.0.1:6650".
@@ -37,8 +37,8 @@ class SyncClient final : public SyncLink {
   // Ends the stream and the thread. The sink is not called afterwards.
   ~SyncClient() override;
 
-  void SayHello(uint64_t stream, std::vector<HeldResource> held) override;
-  void ReportVerdicts(uint64_t stream, std::vector<Verdict> verdicts) override;
+  void SayHello(uint64_t stream, std::vector<model::HeldResource> held) override;
+  void ReportVerdicts(uint64_t stream, std::vector<model::Verdict> verdicts) override;
   void ReportApplied(uint64_t stream, AppliedReport applied) override;
   void ReportObserved(uint64_t stream, std::vector<model::AddressClaim> observed) override;
   void BatchHandled(uint64_t stream) override;
@@ -49,4 +49,4 @@ class SyncClient final : public SyncLink {
   std::unique_ptr<Impl> impl_;
 };
 
-}  // namespace kasane
+}  // namespace kasane::agent

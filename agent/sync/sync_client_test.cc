@@ -17,7 +17,7 @@
 
 #include "kasane/v1/state.grpc.pb.h"
 
-namespace kasane {
+namespace kasane::agent {
 namespace {
 
 using std::chrono::milliseconds;
@@ -170,7 +170,7 @@ TEST_F(SyncClientTest, HelloWelcomeBatchesAndReports) {
   StartClient();
   const uint64_t stream = Next<StreamOpened>().stream;
   EXPECT_EQ(stream, 1);
-  client_->SayHello(stream, {{{Kind::kPort, "p1"}, {"t1", 4}}});
+  client_->SayHello(stream, {{{model::Kind::kPort, "p1"}, {"t1", 4}}});
 
   const std::optional<v1::Hello> hello = controller_->hellos.Take();
   ASSERT_TRUE(hello);
@@ -190,9 +190,9 @@ TEST_F(SyncClientTest, HelloWelcomeBatchesAndReports) {
   const auto batch = Next<BatchArrived>();
   ASSERT_NE(batch.batch, nullptr);
   EXPECT_EQ(batch.batch->revision().counter(), 5);
-  EXPECT_EQ(Next<SyncCompleted>().revision, (Revision{"t1", 6}));
+  EXPECT_EQ(Next<SyncCompleted>().revision, (model::Revision{"t1", 6}));
 
-  client_->ReportVerdicts(stream, {{{Kind::kPort, "p1"}, {"t1", 5}, {{"port.mac_address", "is bad"}}}});
+  client_->ReportVerdicts(stream, {{{model::Kind::kPort, "p1"}, {"t1", 5}, {{"port.mac_address", "is bad"}}}});
   const std::optional<v1::Report> rejected = reports.Take();
   ASSERT_TRUE(rejected && rejected->verdicts_size() == 1);
   EXPECT_EQ(rejected->verdicts(0).revision().counter(), 5);
@@ -327,4 +327,4 @@ TEST_F(SyncClientTest, StopsWhileHoldingAStream) {
 }
 
 }  // namespace
-}  // namespace kasane
+}  // namespace kasane::agent

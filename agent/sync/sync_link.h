@@ -16,15 +16,15 @@
 #include <variant>
 #include <vector>
 
-#include "agent/state/network_state.h"
-#include "agent/state/store.h"
+#include "agent/sync/state_store.h"
+#include "model/network_state.h"
 #include "vswitch/datapath.h"
 
 namespace kasane::v1 {
 class Batch;
 }  // namespace kasane::v1
 
-namespace kasane {
+namespace kasane::agent {
 
 struct StreamOpened {
   uint64_t stream = 0;
@@ -43,20 +43,20 @@ struct BatchArrived {
 
 struct SyncCompleted {
   uint64_t stream = 0;
-  Revision revision;
+  model::Revision revision;
 };
 
 // The stream ended or could not be opened. The client tries again by itself.
 struct StreamClosed {
   uint64_t stream = 0;
-  Problem problem;
+  vswitch::Problem problem;
 };
 
 using SyncEvent = std::variant<StreamOpened, Welcomed, BatchArrived, SyncCompleted, StreamClosed>;
 
 // The datapath acknowledged everything up to `revision`.
 struct AppliedReport {
-  Revision revision;
+  model::Revision revision;
   std::vector<PortId> active_ports;  // Sorted.
   std::vector<PortId> down_ports;    // Sorted.
 
@@ -69,9 +69,9 @@ class SyncLink {
   virtual ~SyncLink() = default;
 
   // Answers StreamOpened.
-  virtual void SayHello(uint64_t stream, std::vector<HeldResource> held) = 0;
+  virtual void SayHello(uint64_t stream, std::vector<model::HeldResource> held) = 0;
   // Reports that were not sent yet are merged: the newest verdict on a resource and the newest applied win.
-  virtual void ReportVerdicts(uint64_t stream, std::vector<Verdict> verdicts) = 0;
+  virtual void ReportVerdicts(uint64_t stream, std::vector<model::Verdict> verdicts) = 0;
   virtual void ReportApplied(uint64_t stream, AppliedReport applied) = 0;
   // Addresses that ports of this host speak for; of one address the last one is sent.
   virtual void ReportObserved(uint64_t stream, std::vector<model::AddressClaim> observed) = 0;
@@ -81,4 +81,4 @@ class SyncLink {
   virtual void Refuse(uint64_t stream, std::string reason) = 0;
 };
 
-}  // namespace kasane
+}  // namespace kasane::agent

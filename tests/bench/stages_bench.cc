@@ -6,8 +6,8 @@
 #include <memory>
 #include <string>
 
-#include "agent/view/host_view_builder.h"
-#include "vswitch/ovs/compiler.h"
+#include "view/host_view_builder.h"
+#include "vswitch/ovs/translate/compiler.h"
 
 namespace kasane {
 namespace {
@@ -21,7 +21,7 @@ MacAddress NthMac(uint32_t n) {
                      static_cast<uint8_t>(n >> 8), static_cast<uint8_t>(n)});
 }
 
-void AddPort(NetworkState& state, const std::string& id, uint32_t number, const model::Subnet& subnet,
+void AddPort(model::NetworkState& state, const std::string& id, uint32_t number, const model::Subnet& subnet,
              uint32_t host_part, model::PortRole role, const std::string& where) {
   auto port = std::make_shared<model::Port>();
   port->id = PortId(id);
@@ -38,8 +38,8 @@ void AddPort(NetworkState& state, const std::string& id, uint32_t number, const 
   state.ports[port->id] = std::move(port);
 }
 
-NetworkState MakeCloud(uint32_t routers) {
-  NetworkState state;
+model::NetworkState MakeCloud(uint32_t routers) {
+  model::NetworkState state;
   for (uint32_t h = 0; h < kHosts; ++h) {
     auto host = std::make_shared<model::Host>();
     host->id = HostId(fmt::format("hv{}", h));
@@ -72,11 +72,11 @@ NetworkState MakeCloud(uint32_t routers) {
   return state;
 }
 
-HostView ViewOf(const NetworkState& state) {
-  return BuildHostView(state, HostId("hv0"), {IpAddress::V4(0xc0000201), std::nullopt});
+vswitch::HostView ViewOf(const model::NetworkState& state) {
+  return view::BuildHostView(state, HostId("hv0"), {IpAddress::V4(0xc0000201), std::nullopt});
 }
 
-ovs::Bindings NumberPorts(const HostView& view) {
+ovs::Bindings NumberPorts(const vswitch::HostView& view) {
   ovs::Bindings bindings;
   bindings.vxlan_v4 = 1;
   uint32_t next = 10;
@@ -91,10 +91,10 @@ void PerItem(benchmark::State& bench, const char* name, size_t items) {
 }
 
 void BM_BuildHostView(benchmark::State& bench) {
-  const NetworkState state = MakeCloud(static_cast<uint32_t>(bench.range(0)));
+  const model::NetworkState state = MakeCloud(static_cast<uint32_t>(bench.range(0)));
   size_t endpoints = 0;
   for (auto _ : bench) {
-    const HostView view = ViewOf(state);
+    const vswitch::HostView view = ViewOf(state);
     endpoints = view.endpoints.size();
     benchmark::DoNotOptimize(endpoints);
   }
@@ -103,7 +103,7 @@ void BM_BuildHostView(benchmark::State& bench) {
 BENCHMARK(BM_BuildHostView)->Arg(1)->Arg(10)->Unit(benchmark::kMillisecond);
 
 void BM_Compile(benchmark::State& bench) {
-  const HostView view = ViewOf(MakeCloud(static_cast<uint32_t>(bench.range(0))));
+  const vswitch::HostView view = ViewOf(MakeCloud(static_cast<uint32_t>(bench.range(0))));
   const ovs::Bindings bindings = NumberPorts(view);
   size_t flows = 0;
   for (auto _ : bench) {

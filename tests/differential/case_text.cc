@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "agent/view/host_view_builder.h"
+#include "view/host_view_builder.h"
 #include "vswitch/packet/packet_text.h"
 #include "vswitch/sim/cloud.h"
 
@@ -72,7 +72,7 @@ Json RouterJson(const model::Router& router) {
           {"routes", std::move(routes)}};
 }
 
-std::string TopologyText(const NetworkState& state) {
+std::string TopologyText(const model::NetworkState& state) {
   std::string text = "topology:\n";
   const auto section = [&](std::string_view name, const auto& resources, const auto& to_json) {
     if (resources.empty()) return;
@@ -86,17 +86,17 @@ std::string TopologyText(const NetworkState& state) {
   return text;
 }
 
-sim::CloudResult Expected(const NetworkState& state, const Stimulus& stimulus) {
-  std::map<HostId, HostView> views;
+sim::CloudResult Expected(const model::NetworkState& state, const Stimulus& stimulus) {
+  std::map<HostId, vswitch::HostView> views;
   for (const auto& [id, host] : state.hosts) {
-    views.emplace(id, BuildHostView(state, id, {host->tunnel_v4, host->tunnel_v6}));
+    views.emplace(id, view::BuildHostView(state, id, {host->tunnel_v4, host->tunnel_v6}));
   }
   const sim::Cloud cloud(std::move(views));
   return stimulus.port ? cloud.FromPort(kHost, *stimulus.port, stimulus.frame)
                        : cloud.FromTunnel(kHost, stimulus.outer_source, stimulus.vni, stimulus.frame);
 }
 
-std::string SourceHost(const NetworkState& state, const IpAddress& vtep) {
+std::string SourceHost(const model::NetworkState& state, const IpAddress& vtep) {
   for (const auto& [id, host] : state.hosts) {
     if (host->tunnel_v4 == vtep || host->tunnel_v6 == vtep) return id.str();
   }
@@ -107,7 +107,7 @@ std::string Quoted(const std::string& text) { return Json(text).dump(); }
 
 }  // namespace
 
-std::string CaseText(const NetworkState& state, const Stimulus& stimulus, const std::string& why) {
+std::string CaseText(const model::NetworkState& state, const Stimulus& stimulus, const std::string& why) {
   const sim::CloudResult expected = Expected(state, stimulus);
   std::string text = fmt::format("case: {}\n{}steps:\n  - send:\n", Quoted(why), TopologyText(state));
   if (stimulus.port) {
@@ -116,10 +116,11 @@ std::string CaseText(const NetworkState& state, const Stimulus& stimulus, const 
     text += fmt::format("      from_tunnel: {{host: {}, source: {}, vni: {}}}\n", kHost,
                         Quoted(SourceHost(state, stimulus.outer_source)), stimulus.vni);
   }
-  text += fmt::format("      frame: {}\n", Quoted(PacketText(stimulus.frame)));
+  text += fmt::format("      frame: {}\n", Quoted(packet::PacketText(stimulus.frame)));
   if (!expected.deliveries.empty()) text += "      receive:\n";
   for (const sim::CloudDelivery& delivery : expected.deliveries) {
-    text += fmt::format("        - {{vm: {}, frame: {}}}\n", delivery.port, Quoted(PacketText(delivery.frame)));
+    text += fmt::format("        - {{vm: {}, frame: {}}}\n", delivery.port,
+                        Quoted(packet::PacketText(delivery.frame)));
   }
   if (!expected.drops.empty()) {
     text += fmt::format("      drop: {}\n      at: {}\n", Label(expected.drops.front().reason),

@@ -3,12 +3,12 @@
 
 #include <string>
 
-#include "agent/state/network_state.h"
+#include "model/network_state.h"
 #include "tests/differential/random_cloud.h"
 
 namespace kasane::differential {
 
 // The topology, the frame, and who must receive what by the reference. `why` is the case's sentence.
-std::string CaseText(const NetworkState& state, const Stimulus& stimulus, const std::string& why);
+std::string CaseText(const model::NetworkState& state, const Stimulus& stimulus, const std::string& why);
 
 }  // namespace kasane::differential

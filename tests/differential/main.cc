@@ -5,14 +5,14 @@
 #include <cstdio>
 #include <utility>
 
-#include "agent/cli/arguments.h"
-#include "agent/view/host_view_builder.h"
+#include "base/arguments.h"
+#include "base/status.h"
 #include "tests/differential/case_text.h"
 #include "tests/differential/random_cloud.h"
 #include "tests/differential/shrink.h"
 #include "tests/differential/switch_under_test.h"
 #include "tests/lab/process.h"
-#include "vswitch/base/status.h"
+#include "view/host_view_builder.h"
 #include "vswitch/packet/hex.h"
 #include "vswitch/packet/packet.h"
 #include "vswitch/sim/sim.h"
@@ -39,11 +39,12 @@ Observed Expected(const sim::Result& result) {
 std::string Describe(const Observed& observed) {
   std::string text;
   for (const auto& [port, frame] : observed.local) {
-    text += fmt::format("    port {}: {}\n      {}\n", port, Packet(frame).Summary(), HexText(frame));
+    text += fmt::format("    port {}: {}\n      {}\n", port, packet::Packet(frame).Summary(),
+                        packet::HexText(frame));
   }
   for (const TunnelFrame& tunnel : observed.tunnel) {
     text += fmt::format("    tunnel to {} VNI {}: {}\n      {}\n", tunnel.destination, tunnel.vni,
-                        Packet(tunnel.inner).Summary(), HexText(tunnel.inner));
+                        packet::Packet(tunnel.inner).Summary(), packet::HexText(tunnel.inner));
   }
   return text.empty() ? "    nothing\n" : text;
 }
@@ -71,17 +72,17 @@ struct Run {
   int repeated = 0;  // Clouds that diverged once and not again.
 };
 
-void Report(const HostView& view, uint64_t seed, int number, const Stimulus& stimulus,
+void Report(const vswitch::HostView& view, uint64_t seed, int number, const Stimulus& stimulus,
             const std::vector<sim::Result>& results, const Observed& observed) {
   const sim::Result& result = results.front();
   fmt::print("DIVERGENCE seed {} packet {} ({}): {} {}\n  sim: {}\n", seed, number, stimulus.mutation,
              stimulus.port ? "from port " + stimulus.port->str()
                            : fmt::format("from tunnel {} VNI {}", stimulus.outer_source, stimulus.vni),
-             Packet(stimulus.frame).Summary(), result.drop ? Label(*result.drop) : "");
+             packet::Packet(stimulus.frame).Summary(), result.drop ? Label(*result.drop) : "");
   for (const sim::Step& step : result.steps) fmt::print("    {}: {}\n", step.stage, step.text);
   if (results.size() > 1) fmt::print("    (the first of {} choices of next hops)\n", results.size());
   fmt::print("{}  switch:\n{}  frame: {}\n{}", Describe(Expected(result)), Describe(observed),
-             HexText(stimulus.frame), ToString(view));
+             packet::HexText(stimulus.frame), ToString(view));
 }
 
 absl::Status Learn(Run& run, const sim::LearnedMacs::value_type& fact, sim::LearnedMacs& learned) {
@@ -91,7 +92,7 @@ absl::Status Learn(Run& run, const sim::LearnedMacs::value_type& fact, sim::Lear
   return run.under_test.AwaitLearned();
 }
 
-std::vector<sim::Result> ByReference(const HostView& view, const Stimulus& stimulus,
+std::vector<sim::Result> ByReference(const vswitch::HostView& view, const Stimulus& stimulus,
                                      const sim::LearnedMacs& learned) {
   if (stimulus.port) return sim::EveryFromPort(view, *stimulus.port, stimulus.frame, learned);
   return {sim::FromTunnel(view, stimulus.outer_source, stimulus.vni, stimulus.frame, learned)};
@@ -102,17 +103,19 @@ absl::StatusOr<Observed> BySwitch(Run& run, const Stimulus& stimulus) {
                        : run.under_test.SendFromTunnel(stimulus.outer_source, stimulus.vni, stimulus.frame);
 }
 
-HostView ViewOf(const NetworkState& state) { return BuildHostView(state, kHost, {OwnVtep(), std::nullopt}); }
+vswitch::HostView ViewOf(const model::NetworkState& state) {
+  return view::BuildHostView(state, kHost, {OwnVtep(), std::nullopt});
+}
 
 // The switch with the flows of `view`, and nothing learned.
-absl::Status Begin(Run& run, const HostView& view) {
+absl::Status Begin(Run& run, const vswitch::HostView& view) {
   RETURN_IF_ERROR(run.under_test.Apply({kHost, {OwnVtep(), std::nullopt}, {}, {}, {}, {}, {}, {}}));
   RETURN_IF_ERROR(run.under_test.Apply(view));
   return run.under_test.ForgetLearned();
 }
 
-absl::StatusOr<bool> Diverges(Run& run, const NetworkState& state, const Stimulus& stimulus) {
-  const HostView view = ViewOf(state);
+absl::StatusOr<bool> Diverges(Run& run, const model::NetworkState& state, const Stimulus& stimulus) {
+  const vswitch::HostView view = ViewOf(state);
   if (stimulus.port && !view.ports.contains(*stimulus.port)) return false;
   RETURN_IF_ERROR(Begin(run, view));
   ASSIGN_OR_RETURN(const Observed observed, BySwitch(run, stimulus));
@@ -121,10 +124,10 @@ absl::StatusOr<bool> Diverges(Run& run, const NetworkState& state, const Stimulu
 
 // The smallest cloud in which this one frame diverges, as a case. A fault that needs what was learned before
 // keeps its whole cloud.
-absl::Status WriteCase(Run& run, const NetworkState& state, const Stimulus& stimulus, uint64_t seed,
+absl::Status WriteCase(Run& run, const model::NetworkState& state, const Stimulus& stimulus, uint64_t seed,
                        int number) {
   if (run.case_directory.empty()) return absl::OkStatus();
-  ASSIGN_OR_RETURN(const NetworkState small,
+  ASSIGN_OR_RETURN(const model::NetworkState small,
                    Shrink(state, stimulus.port.value_or(PortId()),
                           [&](const auto& smaller) { return Diverges(run, smaller, stimulus); }));
   const std::string file = fmt::format("{}/divergence_{}_{}.yaml", run.case_directory, seed, number);
@@ -136,9 +139,9 @@ absl::Status WriteCase(Run& run, const NetworkState& state, const Stimulus& stim
   return absl::OkStatus();
 }
 
-using Counts = std::map<DropReason, uint64_t>;
+using Counts = std::map<vswitch::DropReason, uint64_t>;
 
-uint64_t CountOf(const Counts& drops, DropReason reason) {
+uint64_t CountOf(const Counts& drops, vswitch::DropReason reason) {
   const auto it = drops.find(reason);
   return it == drops.end() ? 0 : it->second;
 }
@@ -146,10 +149,11 @@ uint64_t CountOf(const Counts& drops, DropReason reason) {
 // False if they differ, which is told.
 bool CompareDrops(Run& run, uint64_t seed, const Counts& expected, const Counts& before, const Counts& after) {
   bool same = true;
-  for (const DropReason reason : kAllDropReasons) {
+  for (const vswitch::DropReason reason : vswitch::kAllDropReasons) {
     const uint64_t counted = CountOf(after, reason) - CountOf(before, reason);
     // A packet that is larger than an MTU counts for what it would have met, too: see TestMtu().
-    const uint64_t also = reason == DropReason::kMtu ? 0 : CountOf(expected, DropReason::kMtu);
+    const uint64_t also =
+        reason == vswitch::DropReason::kMtu ? 0 : CountOf(expected, vswitch::DropReason::kMtu);
     const uint64_t wanted = CountOf(expected, reason);
     if (counted >= wanted && counted <= wanted + also) continue;
     ++run.divergences;
@@ -161,15 +165,15 @@ bool CompareDrops(Run& run, uint64_t seed, const Counts& expected, const Counts&
 
 void Expect(const sim::Result& result, Counts& expected) {
   if (result.drop) ++expected[*result.drop];
-  for (const DropReason reason : result.answer_drops) ++expected[reason];
+  for (const vswitch::DropReason reason : result.answer_drops) ++expected[reason];
 }
 
 // Stops at the first frame that diverges. Drops are compared at the end, or, which takes its time, behind each
 // frame.
 absl::Status RunCloud(Run& run, uint64_t seed, int packets, bool drops_of_each) {
   Random random(seed);
-  const NetworkState state = RandomCloud(random);
-  const HostView view = ViewOf(state);
+  const model::NetworkState state = RandomCloud(random);
+  const vswitch::HostView view = ViewOf(state);
   RETURN_IF_ERROR(Begin(run, view));
   ASSIGN_OR_RETURN(const Counts before, run.under_test.Drops());
   sim::LearnedMacs learned;

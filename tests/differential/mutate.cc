@@ -18,20 +18,22 @@ uint64_t Below(Random& random, uint64_t limit) {
   return std::uniform_int_distribution<uint64_t>(0, limit - 1)(random);
 }
 
-uint16_t U16(const Bytes& frame, size_t at) { return static_cast<uint16_t>(frame[at] << 8 | frame[at + 1]); }
-void SetU16(Bytes& frame, size_t at, uint64_t value) {
+uint16_t U16(const frames::Bytes& frame, size_t at) {
+  return static_cast<uint16_t>(frame[at] << 8 | frame[at + 1]);
+}
+void SetU16(frames::Bytes& frame, size_t at, uint64_t value) {
   frame[at] = static_cast<uint8_t>(value >> 8);
   frame[at + 1] = static_cast<uint8_t>(value);
 }
-void Insert(Bytes& frame, size_t at, const Bytes& bytes) {
+void Insert(frames::Bytes& frame, size_t at, const frames::Bytes& bytes) {
   frame.insert(frame.begin() + static_cast<std::ptrdiff_t>(at), bytes.begin(), bytes.end());
 }
 
-bool IsV4(const Bytes& frame) { return frame.size() >= kEthernet + 20 && U16(frame, 12) == 0x0800; }
-bool IsV6(const Bytes& frame) { return frame.size() >= kEthernet + kIpv6 && U16(frame, 12) == 0x86dd; }
+bool IsV4(const frames::Bytes& frame) { return frame.size() >= kEthernet + 20 && U16(frame, 12) == 0x0800; }
+bool IsV6(const frames::Bytes& frame) { return frame.size() >= kEthernet + kIpv6 && U16(frame, 12) == 0x86dd; }
 
 // RFC 1071, over the header alone.
-void FixIpv4Checksum(Bytes& frame) {
+void FixIpv4Checksum(frames::Bytes& frame) {
   const size_t length = std::min<size_t>((frame[14] & 0x0f) * 4U, frame.size() - kEthernet);
   SetU16(frame, 24, 0);
   uint32_t sum = 0;
@@ -40,7 +42,7 @@ void FixIpv4Checksum(Bytes& frame) {
   SetU16(frame, 24, static_cast<uint16_t>(~sum));
 }
 
-bool Truncate(Bytes& frame, Random& random) {
+bool Truncate(frames::Bytes& frame, Random& random) {
   // A kernel takes no frame that ends within a VLAN tag, so that it never reaches the switch.
   const bool tagged = frame[12] == 0x81 && frame[13] == 0x00;
   const size_t least = tagged ? kEthernet + kVlanTag : kEthernet;
@@ -49,11 +51,11 @@ bool Truncate(Bytes& frame, Random& random) {
   return true;
 }
 
-bool AddIpv4Options(Bytes& frame, Random& random) {
+bool AddIpv4Options(frames::Bytes& frame, Random& random) {
   if (!IsV4(frame)) return false;
   const size_t words = 1 + Below(random, 10);
   // No-operation options, or a record-route option that fills them (RFC 791, 3.1).
-  Bytes options(words * 4, 1);
+  frames::Bytes options(words * 4, 1);
   if (Below(random, 2) == 0 && options.size() >= 8) {
     options.assign(options.size(), 0);
     options[0] = 7;
@@ -67,7 +69,7 @@ bool AddIpv4Options(Bytes& frame, Random& random) {
   return true;
 }
 
-bool BreakIpv4Header(Bytes& frame, Random& random) {
+bool BreakIpv4Header(frames::Bytes& frame, Random& random) {
   if (!IsV4(frame)) return false;
   switch (Below(random, 4)) {
     case 0:  // Version.
@@ -87,7 +89,7 @@ bool BreakIpv4Header(Bytes& frame, Random& random) {
   return true;
 }
 
-bool BreakIpv6Header(Bytes& frame, Random& random) {
+bool BreakIpv6Header(frames::Bytes& frame, Random& random) {
   if (!IsV6(frame)) return false;
   if (Below(random, 2) == 0) {
     frame[14] = static_cast<uint8_t>(Below(random, 16) << 4);
@@ -98,7 +100,7 @@ bool BreakIpv6Header(Bytes& frame, Random& random) {
 }
 
 // A fragment as such: the datagram around it does not matter to who gets it.
-bool MakeFragment(Bytes& frame, Random& random) {
+bool MakeFragment(frames::Bytes& frame, Random& random) {
   const std::array<uint16_t, 4> offsets = {0, 1, 185, 0x1fff};  // In units of 8 bytes.
   const uint16_t offset = offsets[Below(random, offsets.size())];
   const bool more = Below(random, 2) == 0;
@@ -108,7 +110,7 @@ bool MakeFragment(Bytes& frame, Random& random) {
     return true;
   }
   if (!IsV6(frame)) return false;
-  Bytes header(8, 0);
+  frames::Bytes header(8, 0);
   header[0] = frame[20];
   SetU16(header, 2, static_cast<uint64_t>(offset) << 3 | (more ? 1 : 0));
   header[7] = static_cast<uint8_t>(Below(random, 256));
@@ -118,12 +120,12 @@ bool MakeFragment(Bytes& frame, Random& random) {
   return true;
 }
 
-bool AddExtensionHeaders(Bytes& frame, Random& random) {
+bool AddExtensionHeaders(frames::Bytes& frame, Random& random) {
   if (!IsV6(frame)) return false;
   const uint64_t count = 1 + Below(random, 3);
   for (uint64_t n = 0; n < count; ++n) {
     const std::array<uint8_t, 3> types = {0, 43, 60};
-    Bytes header(8 * (1 + Below(random, 3)), 0);
+    frames::Bytes header(8 * (1 + Below(random, 3)), 0);
     header[0] = frame[20];
     header[1] = static_cast<uint8_t>(header.size() / 8 - 1);
     if (Below(random, 8) == 0) header[1] = static_cast<uint8_t>(Below(random, 256));  // A wrong length.
@@ -134,28 +136,28 @@ bool AddExtensionHeaders(Bytes& frame, Random& random) {
   return true;
 }
 
-bool AddVlanTags(Bytes& frame, Random& random) {
+bool AddVlanTags(frames::Bytes& frame, Random& random) {
   const uint64_t count = 1 + Below(random, 2);
   for (uint64_t n = 0; n < count; ++n) {
-    Bytes tag = {0x81, 0x00, 0x00, static_cast<uint8_t>(Below(random, 256))};
+    frames::Bytes tag = {0x81, 0x00, 0x00, static_cast<uint8_t>(Below(random, 256))};
     if (Below(random, 3) == 0) SetU16(tag, 0, 0x88a8);
     Insert(frame, 12, tag);
   }
   return true;
 }
 
-bool FlipByte(Bytes& frame, Random& random) {
+bool FlipByte(frames::Bytes& frame, Random& random) {
   const size_t headers = std::min<size_t>(frame.size(), 80);
   frame[Below(random, headers)] ^= static_cast<uint8_t>(1 + Below(random, 255));
   return true;
 }
 
-bool AddTrailer(Bytes& frame, Random& random) {
+bool AddTrailer(frames::Bytes& frame, Random& random) {
   frame.resize(frame.size() + 1 + Below(random, 60), 0xee);
   return true;
 }
 
-bool Enlarge(Bytes& frame, Random& random) {
+bool Enlarge(frames::Bytes& frame, Random& random) {
   // Around a tenant's MTU, and as large as the NIC takes.
   const std::array<size_t, 6> sizes = {1449, 1450, 1451, 1500, 4000, 8900};
   const size_t size = kEthernet + sizes[Below(random, sizes.size())];
@@ -172,7 +174,7 @@ bool Enlarge(Bytes& frame, Random& random) {
 
 struct Kind {
   std::string_view name;
-  bool (*apply)(Bytes& frame, Random& random);
+  bool (*apply)(frames::Bytes& frame, Random& random);
 };
 
 constexpr Kind kKinds[] = {
@@ -190,7 +192,7 @@ constexpr Kind kKinds[] = {
 
 }  // namespace
 
-Mutated Mutate(const Bytes& frame, Random& random) {
+Mutated Mutate(const frames::Bytes& frame, Random& random) {
   Mutated mutated{"none", frame};
   if (frame.size() < kEthernet) return mutated;
   const Kind& kind = kKinds[Below(random, std::size(kKinds))];

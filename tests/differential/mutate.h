@@ -4,7 +4,7 @@
 #include <random>
 #include <string_view>
 
-#include "tests/differential/frames.h"
+#include "vswitch/packet/testing/frames.h"
 
 namespace kasane::differential {
 

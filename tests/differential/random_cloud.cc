@@ -6,8 +6,8 @@
 #include <memory>
 #include <utility>
 
+#include "base/check.h"
 #include "tests/differential/mutate.h"
-#include "vswitch/base/check.h"
 
 namespace kasane::differential {
 namespace {
@@ -43,7 +43,7 @@ class Cloud {
  public:
   explicit Cloud(Random& random) : random_(random) {}
 
-  NetworkState Build() {
+  model::NetworkState Build() {
     AddHosts();
     const auto networks = 1 + Below(random_, 4);
     for (uint64_t n = 0; n < networks; ++n) AddNetwork(n);
@@ -198,7 +198,7 @@ class Cloud {
   }
 
   Random& random_;
-  NetworkState state_;
+  model::NetworkState state_;
   std::vector<NetworkId> networks_;
   std::vector<std::shared_ptr<model::Subnet>> subnets_;
   std::vector<std::shared_ptr<model::Port>> vms_;
@@ -222,7 +222,7 @@ struct Targets {
   }
 };
 
-Targets TargetsOf(const HostView& view) {
+Targets TargetsOf(const vswitch::HostView& view) {
   Targets targets;
   for (const auto& [id, port] : view.ports) {
     for (const IpAddress& ip : port.ips) targets.Add(port.mac, ip);
@@ -234,7 +234,7 @@ Targets TargetsOf(const HostView& view) {
     for (int i = 0; i < 2; ++i) targets.Add(claim.mac, key.second);
   }
   for (const auto& [id, router] : view.routers) {
-    for (const RouterPort& port : router.ports) {
+    for (const vswitch::RouterPort& port : router.ports) {
       targets.Add(port.mac, port.link_local);
       targets.link_locals.emplace_back(port.mac, port.link_local);
       for (const IpPrefix& address : port.addresses) {
@@ -355,21 +355,21 @@ class Sender {
   Random& random_;
 };
 
-Stimulus WellFormed(const HostView& view, Random& random) {
+Stimulus WellFormed(const vswitch::HostView& view, Random& random) {
   const Targets targets = TargetsOf(view);
   if (!view.endpoints.empty() && Chance(random, 5)) {
-    std::vector<RemoteEndpoint> remotes;
+    std::vector<vswitch::RemoteEndpoint> remotes;
     for (const auto& [id, endpoint] : view.endpoints) remotes.push_back(endpoint);
-    const RemoteEndpoint& remote = Pick(remotes, random);
+    const vswitch::RemoteEndpoint& remote = Pick(remotes, random);
     Stimulus stimulus;
     stimulus.outer_source = Chance(random, 10) ? *IpAddress::Parse("192.0.2.200") : Pick(PeerVteps(), random);
     stimulus.vni = view.networks.at(remote.network).vni.value() + (Chance(random, 8) ? 1000 : 0);
     stimulus.frame = Sender(targets, remote.mac, remote.ips, random).Make();
     return stimulus;
   }
-  std::vector<LocalPort> locals;
+  std::vector<vswitch::LocalPort> locals;
   for (const auto& [id, port] : view.ports) locals.push_back(port);
-  const LocalPort& local = Pick(locals, random);
+  const vswitch::LocalPort& local = Pick(locals, random);
   return {local.id, {}, 0, Sender(targets, local.mac, local.ips, random).Make(), "none"};
 }
 
@@ -389,9 +389,9 @@ std::vector<IpAddress> PeerVteps() {
   return peers;
 }
 
-NetworkState RandomCloud(Random& random) { return Cloud(random).Build(); }
+model::NetworkState RandomCloud(Random& random) { return Cloud(random).Build(); }
 
-Stimulus RandomStimulus(const HostView& view, Random& random) {
+Stimulus RandomStimulus(const vswitch::HostView& view, Random& random) {
   Stimulus stimulus = WellFormed(view, random);
   if (!Chance(random, 3)) return stimulus;
   Mutated mutated = Mutate(stimulus.frame, random);

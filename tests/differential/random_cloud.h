@@ -5,9 +5,9 @@
 #include <string>
 #include <vector>
 
-#include "agent/state/network_state.h"
-#include "tests/differential/frames.h"
+#include "model/network_state.h"
 #include "vswitch/host_view.h"
+#include "vswitch/packet/testing/frames.h"
 
 namespace kasane::differential {
 
@@ -21,7 +21,7 @@ inline const HostId kHost("h0");
 
 // Networks with the same addresses, routers between some of them, extra routes, ports here and on peers,
 // things that are down.
-NetworkState RandomCloud(Random& random);
+model::NetworkState RandomCloud(Random& random);
 
 // One frame and where it enters.
 struct Stimulus {
@@ -33,6 +33,6 @@ struct Stimulus {
 };
 
 // Mostly frames that get somewhere, some that are subtly wrong, and some malformed.
-Stimulus RandomStimulus(const HostView& view, Random& random);
+Stimulus RandomStimulus(const vswitch::HostView& view, Random& random);
 
 }  // namespace kasane::differential

@@ -4,18 +4,18 @@
 #include <utility>
 #include <vector>
 
-#include "vswitch/base/status.h"
+#include "base/status.h"
 
 namespace kasane::differential {
 namespace {
 
-void EraseNetwork(NetworkState& state, const NetworkId& id) {
+void EraseNetwork(model::NetworkState& state, const NetworkId& id) {
   state.networks.erase(id);
   std::erase_if(state.subnets, [&](const auto& entry) { return entry.second->network == id; });
   std::erase_if(state.ports, [&](const auto& entry) { return entry.second->network == id; });
 }
 
-void EraseSubnet(NetworkState& state, const SubnetId& id) {
+void EraseSubnet(model::NetworkState& state, const SubnetId& id) {
   state.subnets.erase(id);
   for (auto& [port_id, port] : state.ports) {
     auto changed = std::make_shared<model::Port>(*port);
@@ -24,7 +24,7 @@ void EraseSubnet(NetworkState& state, const SubnetId& id) {
   }
 }
 
-void EraseRouter(NetworkState& state, const RouterId& id) {
+void EraseRouter(model::NetworkState& state, const RouterId& id) {
   state.routers.erase(id);
   std::erase_if(state.ports, [&](const auto& entry) {
     return entry.second->role == model::PortRole::kRouterInterface && entry.second->device_id == id.str();
@@ -32,8 +32,8 @@ void EraseRouter(NetworkState& state, const RouterId& id) {
 }
 
 // Every state that lacks one thing of `state`, larger things first.
-std::vector<NetworkState> Smaller(const NetworkState& state, const PortId& keep) {
-  std::vector<NetworkState> candidates;
+std::vector<model::NetworkState> Smaller(const model::NetworkState& state, const PortId& keep) {
+  std::vector<model::NetworkState> candidates;
   const auto add = [&](const auto& change) {
     candidates.push_back(state);
     change(candidates.back());
@@ -41,40 +41,41 @@ std::vector<NetworkState> Smaller(const NetworkState& state, const PortId& keep)
   const auto kept = state.ports.find(keep);
   for (const auto& [id, network] : state.networks) {
     if (kept != state.ports.end() && kept->second->network == id) continue;
-    add([&, name = id](NetworkState& smaller) { EraseNetwork(smaller, name); });
+    add([&, name = id](model::NetworkState& smaller) { EraseNetwork(smaller, name); });
   }
   for (const auto& [id, router] : state.routers) {
-    add([&, name = id](NetworkState& smaller) { EraseRouter(smaller, name); });
+    add([&, name = id](model::NetworkState& smaller) { EraseRouter(smaller, name); });
   }
   for (const auto& [id, port] : state.ports) {
     if (id == keep) continue;
-    add([&, name = id](NetworkState& smaller) { smaller.ports.erase(name); });
+    add([&, name = id](model::NetworkState& smaller) { smaller.ports.erase(name); });
   }
   for (const auto& [id, subnet] : state.subnets) {
-    add([&, name = id](NetworkState& smaller) { EraseSubnet(smaller, name); });
+    add([&, name = id](model::NetworkState& smaller) { EraseSubnet(smaller, name); });
   }
   for (const auto& [id, router] : state.routers) {
     for (size_t n = 0; n < router->routes.size(); ++n) {
       auto changed = std::make_shared<model::Router>(*router);
       changed->routes.erase(changed->routes.begin() + static_cast<std::ptrdiff_t>(n));
-      add([&, name = id](NetworkState& smaller) { smaller.routers[name] = changed; });
+      add([&, name = id](model::NetworkState& smaller) { smaller.routers[name] = changed; });
     }
   }
   for (const auto& [id, port] : state.ports) {
     if (port->allowed_address_pairs.empty()) continue;
     auto changed = std::make_shared<model::Port>(*port);
     changed->allowed_address_pairs.clear();
-    add([&, name = id](NetworkState& smaller) { smaller.ports[name] = changed; });
+    add([&, name = id](model::NetworkState& smaller) { smaller.ports[name] = changed; });
   }
   return candidates;
 }
 
 }  // namespace
 
-absl::StatusOr<NetworkState> Shrink(NetworkState state, const PortId& keep, const StillFails& still_fails) {
+absl::StatusOr<model::NetworkState> Shrink(model::NetworkState state, const PortId& keep,
+                                           const StillFails& still_fails) {
   for (bool shrunk = true; shrunk;) {
     shrunk = false;
-    for (NetworkState& smaller : Smaller(state, keep)) {
+    for (model::NetworkState& smaller : Smaller(state, keep)) {
       ASSIGN_OR_RETURN(const bool fails, still_fails(smaller));
       if (!fails) continue;
       state = std::move(smaller);

@@ -5,15 +5,16 @@
 
 #include <functional>
 
-#include "agent/state/network_state.h"
+#include "model/network_state.h"
 
 namespace kasane::differential {
 
 // Whether a smaller cloud still shows the fault. An error ends the search.
-using StillFails = std::function<absl::StatusOr<bool>(const NetworkState& state)>;
+using StillFails = std::function<absl::StatusOr<bool>(const model::NetworkState& state)>;
 
 // Takes away routers, ports, networks with what is on them, subnets, routes and address pairs, one at a time,
 // until nothing more can go. `keep` is a port that the fault needs; empty: none.
-absl::StatusOr<NetworkState> Shrink(NetworkState state, const PortId& keep, const StillFails& still_fails);
+absl::StatusOr<model::NetworkState> Shrink(model::NetworkState state, const PortId& keep,
+                                           const StillFails& still_fails);
 
 }  // namespace kasane::differential

@@ -5,9 +5,9 @@
 #include <chrono>
 #include <thread>
 
+#include "base/status.h"
 #include "tests/differential/random_cloud.h"
 #include "tests/differential/switch_under_test.h"
-#include "vswitch/base/status.h"
 
 namespace kasane::differential {
 namespace {
@@ -15,22 +15,22 @@ namespace {
 MacAddress MacOf(size_t n) { return MacAddress({0xfa, 0x16, 0x3e, 0, 0, static_cast<uint8_t>(n)}); }
 
 // All ports on one network, with an IPv6 address each.
-HostView OneNetwork() {
+vswitch::HostView OneNetwork() {
   const NetworkId n("n");
-  HostView view;
+  vswitch::HostView view;
   view.host = kHost;
   view.tunnel_addresses.v4 = OwnVtep();
-  view.networks.emplace(n, NetworkView{n, "n", *Vni::From(5), 1450, true, {}});
+  view.networks.emplace(n, vswitch::NetworkView{n, "n", *Vni::From(5), 1450, true, {}});
   for (const PortId& id : LocalPorts()) {
     const size_t number = view.ports.size() + 1;
     const IpAddress ip = *IpAddress::Parse(fmt::format("2001:db8::{}", number));
-    view.ports.emplace(id, LocalPort{id, id.str(), n, MacOf(number), {ip}, true, false, {}});
+    view.ports.emplace(id, vswitch::LocalPort{id, id.str(), n, MacOf(number), {ip}, true, false, {}});
   }
   return view;
 }
 
 // Duplicate address detection for the last port's address.
-frames::Bytes Probe(const HostView& view, const PortId& from) {
+frames::Bytes Probe(const vswitch::HostView& view, const PortId& from) {
   const IpAddress target = view.ports.rbegin()->second.ips.front();
   const IpAddress group = SolicitedNode(target);
   return frames::Solicitation({MulticastMac(group), view.ports.at(from).mac},
@@ -38,10 +38,10 @@ frames::Bytes Probe(const HostView& view, const PortId& from) {
 }
 
 TEST(SlowPathReal, AStormAtOnePortTakesNoAnswersFromAnother) {
-  auto under_test = SwitchUnderTest::Start({LocalPorts(), OwnVtep(), PeerVteps(), RateLimit{}});
+  auto under_test = SwitchUnderTest::Start({LocalPorts(), OwnVtep(), PeerVteps(), slowpath::RateLimit{}});
   ASSERT_TRUE(under_test.ok()) << Message(under_test.status());
   SwitchUnderTest& net = **under_test;
-  const HostView view = OneNetwork();
+  const vswitch::HostView view = OneNetwork();
   const absl::Status applied = net.Apply(view);
   ASSERT_TRUE(applied.ok()) << Message(applied);
 
@@ -67,7 +67,7 @@ TEST(SlowPathReal, AStormAtOnePortTakesNoAnswersFromAnother) {
 
   const auto drops = net.Drops();
   ASSERT_TRUE(drops.ok()) << Message(drops.status());
-  EXPECT_EQ(drops->at(DropReason::kSlowPathRate) + static_cast<uint64_t>(answers[storm]),
+  EXPECT_EQ(drops->at(vswitch::DropReason::kSlowPathRate) + static_cast<uint64_t>(answers[storm]),
             static_cast<uint64_t>(kMilliseconds))
       << "every question is answered or counted";
 }

@@ -16,12 +16,12 @@
 #include <cstring>
 #include <filesystem>
 
+#include "base/status.h"
 #include "tests/lab/netns.h"
 #include "tests/lab/process.h"
-#include "vswitch/base/status.h"
 #include "vswitch/ovs/ovs_datapath.h"
-#include "vswitch/ovs/pipeline.h"
-#include "vswitch/ovs/slow_path_action.h"
+#include "vswitch/ovs/translate/pipeline.h"
+#include "vswitch/ovs/translate/slow_path_action.h"
 
 namespace kasane::differential {
 namespace {
@@ -194,7 +194,7 @@ absl::Status SwitchUnderTest::StartDatapath() {
   if (!datapath.ok()) return datapath.status();
   datapath_ = std::move(datapath).value();
   datapath_->WantTunnels(config_.peers);
-  return WaitForFacts("the switch with its ports and tunnels", [this](const DatapathFacts& facts) {
+  return WaitForFacts("the switch with its ports and tunnels", [this](const vswitch::DatapathFacts& facts) {
     const bool tunnels = std::all_of(config_.peers.begin(), config_.peers.end(), [&](const IpAddress& peer) {
       const auto tunnel = facts.tunnels.find(peer);
       return tunnel != facts.tunnels.end() && tunnel->second.ready;
@@ -204,7 +204,7 @@ absl::Status SwitchUnderTest::StartDatapath() {
 }
 
 absl::Status SwitchUnderTest::WaitForFacts(const std::string& what,
-                                           const std::function<bool(const DatapathFacts&)>& enough) {
+                                           const std::function<bool(const vswitch::DatapathFacts&)>& enough) {
   const auto deadline = std::chrono::steady_clock::now() + kPatience;
   std::unique_lock lock(mutex_);
   while (true) {
@@ -213,14 +213,14 @@ absl::Status SwitchUnderTest::WaitForFacts(const std::string& what,
     const uint64_t seen = events_;
     if (!event_.wait_until(lock, deadline, [&] { return events_ != seen; })) {
       std::string problems;
-      for (const Problem& problem : facts->problems)
+      for (const vswitch::Problem& problem : facts->problems)
         problems += "\n  " + problem.subject + ": " + problem.message;
       return Error(absl::StatusCode::kDeadlineExceeded, "{} did not come up{}", what, problems);
     }
   }
 }
 
-absl::Status SwitchUnderTest::Apply(const HostView& view) {
+absl::Status SwitchUnderTest::Apply(const vswitch::HostView& view) {
   const auto result = datapath_->Apply(view);
   if (!result.ok()) return result.status();
   for (const auto& [owner, reason] : result->failed_owners) {
@@ -240,7 +240,7 @@ absl::Status SwitchUnderTest::AddFences() {
   };
   RETURN_IF_ERROR(add("br-int", kFenceType, "in_port"));
   RETURN_IF_ERROR(add("br-phy", kFenceType, "in_port"));
-  RETURN_IF_ERROR(add("br-int", kSlowFenceType, ovs::ToAgent(SlowPathCause::kFence)));
+  RETURN_IF_ERROR(add("br-int", kSlowFenceType, ovs::ToAgent(slowpath::SlowPathCause::kFence)));
   return AwaitSlowPath();
 }
 
@@ -357,12 +357,12 @@ absl::Status SwitchUnderTest::AwaitLearned() {
   return absl::OkStatus();
 }
 
-absl::StatusOr<std::map<DropReason, uint64_t>> SwitchUnderTest::Drops() {
+absl::StatusOr<std::map<vswitch::DropReason, uint64_t>> SwitchUnderTest::Drops() {
   // Counters of cached flows reach the flow tables with the revalidators.
   RETURN_IF_ERROR(RunTool("ovs-appctl", {"revalidator/wait"}, {"OVS_RUNDIR=" + directory_}));
-  ASSIGN_OR_RETURN(const std::vector<InstalledEntry> entries, datapath_->Dump());
-  std::map<DropReason, uint64_t> drops;
-  for (const InstalledEntry& entry : entries) {
+  ASSIGN_OR_RETURN(const std::vector<vswitch::InstalledEntry> entries, datapath_->Dump());
+  std::map<vswitch::DropReason, uint64_t> drops;
+  for (const vswitch::InstalledEntry& entry : entries) {
     if (entry.drop_reason && entry.packets != 0) drops[*entry.drop_reason] += entry.packets;
   }
   return drops;

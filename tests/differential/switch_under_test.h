@@ -16,9 +16,9 @@
 #include <string>
 #include <vector>
 
-#include "tests/differential/frames.h"
 #include "vswitch/datapath.h"
 #include "vswitch/host_view.h"
+#include "vswitch/packet/testing/frames.h"
 #include "vswitch/slowpath/rate_limiter.h"
 
 namespace kasane::differential {
@@ -42,7 +42,7 @@ struct SwitchConfig {
   std::vector<PortId> ports;
   IpAddress vtep;                // Own; IPv4.
   std::vector<IpAddress> peers;  // Their VTEPs, in the same /24.
-  RateLimit slow_path_rate{1e9, 1e9};
+  slowpath::RateLimit slow_path_rate{1e9, 1e9};
 };
 
 class SwitchUnderTest {
@@ -54,7 +54,7 @@ class SwitchUnderTest {
   SwitchUnderTest& operator=(const SwitchUnderTest&) = delete;
 
   // Returns when the switch forwards as the view says.
-  absl::Status Apply(const HostView& view);
+  absl::Status Apply(const vswitch::HostView& view);
 
   absl::StatusOr<Observed> SendFromPort(const PortId& port, const frames::Bytes& frame);
   absl::StatusOr<Observed> SendFromTunnel(const IpAddress& outer_source, uint32_t vni,
@@ -70,7 +70,7 @@ class SwitchUnderTest {
   absl::StatusOr<Observed> Collect(const PortId& port);  // All that came of what `port` sent, and of others'.
 
   // Packets dropped by reason since the flows that count them came in.
-  absl::StatusOr<std::map<DropReason, uint64_t>> Drops();
+  absl::StatusOr<std::map<vswitch::DropReason, uint64_t>> Drops();
 
  private:
   struct Tap {
@@ -83,7 +83,8 @@ class SwitchUnderTest {
   absl::Status MakeUnderlay();
   absl::Status MakePorts();
   absl::Status StartDatapath();
-  absl::Status WaitForFacts(const std::string& what, const std::function<bool(const DatapathFacts&)>& enough);
+  absl::Status WaitForFacts(const std::string& what,
+                            const std::function<bool(const vswitch::DatapathFacts&)>& enough);
   absl::Status AddFences();
   absl::Status AwaitSlowPath();
   absl::Status Vsctl(const std::vector<std::string>& arguments);
@@ -106,7 +107,7 @@ class SwitchUnderTest {
   std::mutex mutex_;
   std::condition_variable event_;
   uint64_t events_ = 0;
-  std::unique_ptr<Datapath> datapath_;  // Last: ends before what its thread calls.
+  std::unique_ptr<vswitch::Datapath> datapath_;  // Last: ends before what its thread calls.
 };
 
 }  // namespace kasane::differential

@@ -2,9 +2,9 @@
 #include <cstdint>
 #include <string>
 
+#include "base/check.h"
+#include "base/status.h"
 #include "tests/lab/case/case_file.h"
-#include "vswitch/base/check.h"
-#include "vswitch/base/status.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const std::string text(reinterpret_cast<const char*>(data), size);

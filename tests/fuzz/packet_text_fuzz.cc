@@ -4,7 +4,7 @@
 #include <span>
 #include <string_view>
 
-#include "vswitch/base/check.h"
+#include "base/check.h"
 #include "vswitch/packet/packet.h"
 #include "vswitch/packet/packet_text.h"
 
@@ -12,16 +12,16 @@ namespace kasane {
 namespace {
 
 void CheckFrame(std::span<const uint8_t> frame) {
-  const auto again = ParsePacketText(PacketText(frame));
+  const auto again = packet::ParsePacketText(packet::PacketText(frame));
   KASANE_CHECK(again.ok());
   KASANE_CHECK(std::equal(again->begin(), again->end(), frame.begin(), frame.end()));
-  KASANE_CHECK(!Packet({frame.begin(), frame.end()}).Summary().empty());
+  KASANE_CHECK(!packet::Packet({frame.begin(), frame.end()}).Summary().empty());
 }
 
 void CheckText(std::string_view text) {
-  const auto frame = ParsePacketText(text);
+  const auto frame = packet::ParsePacketText(text);
   if (frame.ok()) CheckFrame(*frame);
-  const auto match = FieldMatch::Parse(text);
+  const auto match = packet::FieldMatch::Parse(text);
   if (match.ok() && frame.ok()) (void)match->Mismatch(*frame);
 }
 

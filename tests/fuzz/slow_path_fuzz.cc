@@ -4,7 +4,7 @@
 #include <span>
 #include <vector>
 
-#include "vswitch/base/check.h"
+#include "base/check.h"
 #include "vswitch/packet/packet.h"
 #include "vswitch/slowpath/slow_path.h"
 
@@ -16,8 +16,8 @@ constexpr size_t kHeader = 4;
 IpAddress Ip(std::string_view text) { return IpAddress::Parse(text).value(); }
 MacAddress Mac(uint8_t last) { return MacAddress({0xfa, 0x16, 0x3e, 0, 0, last}); }
 
-RouterPort Interface(std::string_view id, const NetworkId& network, uint8_t mac, std::string_view v4,
-                     std::string_view v6) {
+vswitch::RouterPort Interface(std::string_view id, const NetworkId& network, uint8_t mac, std::string_view v4,
+                              std::string_view v6) {
   return {PortId(std::string(id)),
           network,
           Mac(mac),
@@ -26,18 +26,18 @@ RouterPort Interface(std::string_view id, const NetworkId& network, uint8_t mac,
 }
 
 // Networks blue and red with a router between them, a port of each here, one of blue on h2.
-HostView FixedView() {
+vswitch::HostView FixedView() {
   const NetworkId blue("blue");
   const NetworkId red("red");
-  HostView view;
+  vswitch::HostView view;
   view.host = HostId("h1");
   view.tunnel_addresses.v4 = Ip("192.0.2.1");
-  view.networks.emplace(blue, NetworkView{blue, "blue", *Vni::From(7), 1450, true, {HostId("h2")}});
-  view.networks.emplace(red, NetworkView{red, "red", *Vni::From(8), 1280, true, {}});
+  view.networks.emplace(blue, vswitch::NetworkView{blue, "blue", *Vni::From(7), 1450, true, {HostId("h2")}});
+  view.networks.emplace(red, vswitch::NetworkView{red, "red", *Vni::From(8), 1280, true, {}});
   view.hosts[HostId("h2")] = {HostId("h2"), Ip("192.0.2.2"), {Ip("192.0.2.2"), {}}};
   const auto add_port = [&view](const char* id, const NetworkId& network, uint8_t mac, const char* v4,
                                 const char* v6) {
-    LocalPort port;
+    vswitch::LocalPort port;
     port.id = PortId(id);
     port.network = network;
     port.mac = Mac(mac);
@@ -47,28 +47,28 @@ HostView FixedView() {
   };
   add_port("a", blue, 5, "10.0.0.5", "2001:db8::5");
   add_port("b", red, 6, "10.0.1.6", "2001:db8:1::6");
-  RemoteEndpoint remote;
+  vswitch::RemoteEndpoint remote;
   remote.id = PortId("c");
   remote.network = blue;
   remote.host = HostId("h2");
   remote.mac = Mac(7);
   remote.ips = {Ip("10.0.0.7"), Ip("2001:db8::7")};
   view.endpoints[remote.id] = remote;
-  RouterView router{RouterId("r"), "r", true, {}, {}};
+  vswitch::RouterView router{RouterId("r"), "r", true, {}, {}};
   router.ports = {Interface("r-blue", blue, 1, "10.0.0.1", "2001:db8::1"),
                   Interface("r-red", red, 2, "10.0.1.1", "2001:db8:1::1")};
-  for (const RouterPort& port : router.ports) {
+  for (const vswitch::RouterPort& port : router.ports) {
     for (const IpPrefix& address : port.addresses) {
-      router.routes.push_back({address.Network(), RouteOrigin::kConnected, {{port.id, std::nullopt}}});
+      router.routes.push_back({address.Network(), vswitch::RouteOrigin::kConnected, {{port.id, std::nullopt}}});
     }
   }
   view.routers[router.id] = router;
   return view;
 }
 
-SlowPathPacket PacketOf(std::span<const uint8_t> input) {
-  SlowPathPacket packet;
-  packet.cause = static_cast<SlowPathCause>(1 + input[0] % 6);
+slowpath::SlowPathPacket PacketOf(std::span<const uint8_t> input) {
+  slowpath::SlowPathPacket packet;
+  packet.cause = static_cast<slowpath::SlowPathCause>(1 + input[0] % 6);
   packet.network = NetworkId((input[1] & 1) != 0 ? "red" : "blue");
   if ((input[1] & 2) != 0) {
     packet.outer_source = Ip("192.0.2.2");
@@ -76,21 +76,21 @@ SlowPathPacket PacketOf(std::span<const uint8_t> input) {
     packet.port = PortId((input[1] & 1) != 0 ? "b" : "a");
   }
   // A neighbour's question never comes from a router; what a router gives up always does.
-  if (packet.cause > SlowPathCause::kAnnouncement) packet.router = RouterId("r");
+  if (packet.cause > slowpath::SlowPathCause::kAnnouncement) packet.router = RouterId("r");
   packet.mtu = static_cast<uint32_t>(input[2] << 8 | input[3]);
   packet.frame.assign(input.begin() + kHeader, input.end());
   return packet;
 }
 
 void Check(std::span<const uint8_t> input) {
-  static const HostView view = FixedView();
-  const SlowPathOutcome outcome = HandleSlowPath(view, PacketOf(input));
+  static const vswitch::HostView view = FixedView();
+  const slowpath::SlowPathOutcome outcome = slowpath::HandleSlowPath(view, PacketOf(input));
   KASANE_CHECK(outcome.injections.size() <= 1 + view.ports.size() + view.hosts.size());
-  for (const Injection& injection : outcome.injections) {
+  for (const slowpath::Injection& injection : outcome.injections) {
     const int places = injection.port.has_value() + injection.router.has_value() + injection.host.has_value();
     KASANE_CHECK(places == 1);
     KASANE_CHECK(injection.host.has_value() == injection.vni.has_value());
-    KASANE_CHECK(!Packet(injection.frame).malformed());
+    KASANE_CHECK(!packet::Packet(injection.frame).malformed());
   }
 }
 

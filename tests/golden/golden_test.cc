@@ -13,32 +13,32 @@
 #include <string>
 #include <vector>
 
-#include "agent/ctl/resource_file.h"
-#include "agent/state/decode.h"
-#include "agent/view/host_view_builder.h"
 #include "kasane/v1/controller.pb.h"
-#include "vswitch/ovs/compiler.h"
+#include "model/decode.h"
+#include "model/files/resource_file.h"
+#include "view/host_view_builder.h"
+#include "vswitch/ovs/translate/compiler.h"
 
 namespace kasane {
 namespace {
 
 const std::filesystem::path kFolder = "tests/golden";
 
-NetworkState Load(const std::filesystem::path& file) {
-  const auto resources = ReadResourceFile(file.string());
+model::NetworkState Load(const std::filesystem::path& file) {
+  const auto resources = files::ReadResourceFile(file.string());
   EXPECT_TRUE(resources.ok()) << Message(resources.status());
-  NetworkState state;
+  model::NetworkState state;
   if (!resources.ok()) return state;
-  std::vector<Fault> faults = resources->faults;
+  std::vector<model::Fault> faults = resources->faults;
   for (const v1::ApplyItem& item : resources->items) {
     if (const auto resource = Decode(item.resource(), item.path(), faults)) Upsert(state, *resource);
   }
-  for (const Fault& fault : faults) ADD_FAILURE() << file << ": " << ToString(fault);
+  for (const model::Fault& fault : faults) ADD_FAILURE() << file << ": " << ToString(fault);
   return state;
 }
 
 // Port numbers as a switch would give them: in the order of the ports' ids, VXLAN ports first.
-ovs::Bindings NumberPorts(const HostView& view) {
+ovs::Bindings NumberPorts(const vswitch::HostView& view) {
   ovs::Bindings bindings;
   bindings.vxlan_v4 = view.tunnel_addresses.v4 ? 1 : 0;
   bindings.vxlan_v6 = view.tunnel_addresses.v6 ? 2 : 0;
@@ -70,8 +70,8 @@ void ExpectGolden(const std::filesystem::path& file, const std::string& text) {
   }
 }
 
-void CheckHost(const NetworkState& state, const std::string& name, const model::Host& host) {
-  const HostView view = BuildHostView(state, host.id, {host.tunnel_v4, host.tunnel_v6});
+void CheckHost(const model::NetworkState& state, const std::string& name, const model::Host& host) {
+  const vswitch::HostView view = view::BuildHostView(state, host.id, {host.tunnel_v4, host.tunnel_v6});
   const ovs::FlowTable flows = ovs::Compile(view, NumberPorts(view));
   EXPECT_EQ(flows.conflicts(), 0U) << host.id.str();
   const std::string base = name + "." + host.id.str();
@@ -84,7 +84,7 @@ TEST(Golden, ResourceFilesToFlows) {
   for (const auto& entry : std::filesystem::directory_iterator(kFolder)) {
     if (entry.path().extension() != ".yaml") continue;
     ++cases;
-    const NetworkState state = Load(entry.path());
+    const model::NetworkState state = Load(entry.path());
     ASSERT_FALSE(state.hosts.empty()) << entry.path() << " has no hosts";
     for (const auto& [id, host] : state.hosts) CheckHost(state, entry.path().stem().string(), *host);
   }

@@ -5,8 +5,8 @@
 #include <chrono>
 #include <utility>
 
+#include "base/status.h"
 #include "kasane/v1/agent.grpc.pb.h"
-#include "vswitch/base/status.h"
 
 namespace kasane::lab {
 namespace {

@@ -11,9 +11,9 @@
 #include <string>
 #include <vector>
 
+#include "base/ids.h"
+#include "base/ip_address.h"
 #include "tests/lab/layout.h"
-#include "vswitch/base/ids.h"
-#include "vswitch/base/ip_address.h"
 
 namespace kasane::lab {
 

@@ -8,12 +8,12 @@
 #include <string>
 #include <thread>
 
+#include "base/status.h"
 #include "kasane/v1/agent.grpc.pb.h"
 #include "tests/lab/hypervisor.h"
 #include "tests/lab/layout.h"
 #include "tests/lab/lock.h"
 #include "tests/lab/process.h"
-#include "vswitch/base/status.h"
 
 namespace kasane::lab {
 namespace {

@@ -8,8 +8,8 @@
 #include <thread>
 #include <utility>
 
+#include "base/status.h"
 #include "kasane/v1/controller.grpc.pb.h"
-#include "vswitch/base/status.h"
 
 namespace kasane::lab {
 namespace {
@@ -90,8 +90,8 @@ ControllerClient::ControllerClient(const std::string& endpoint) : stubs_(std::ma
 
 ControllerClient::~ControllerClient() = default;
 
-absl::StatusOr<std::vector<Fault>> ControllerClient::Apply(const ResourceFile& file,
-                                                           std::chrono::milliseconds deadline) {
+absl::StatusOr<std::vector<model::Fault>> ControllerClient::Apply(const files::ResourceFile& file,
+                                                                  std::chrono::milliseconds deadline) {
   ASSIGN_OR_RETURN(Transaction transaction, Apply({file.items.begin(), file.items.end()}, deadline));
   return std::move(transaction.faults);
 }
@@ -107,10 +107,10 @@ absl::StatusOr<Transaction> ControllerClient::Apply(const std::vector<v1::ApplyI
   return TransactionOf(reply);
 }
 
-absl::StatusOr<Transaction> ControllerClient::Delete(const std::vector<ResourceKey>& keys,
+absl::StatusOr<Transaction> ControllerClient::Delete(const std::vector<model::ResourceKey>& keys,
                                                      std::chrono::milliseconds deadline) {
   v1::DeleteRequest request;
-  for (const ResourceKey& key : keys) *request.add_keys() = EncodeKey(key);
+  for (const model::ResourceKey& key : keys) *request.add_keys() = model::EncodeKey(key);
   grpc::ClientContext context;
   SetDeadline(context, deadline);
   v1::DeleteReply reply;
@@ -124,14 +124,14 @@ absl::StatusOr<ControllerProgress> ControllerClient::Progress(std::chrono::milli
   SetDeadline(context, deadline);
   v1::ListReply reply;
   RETURN_IF_ERROR(FromGrpc(stubs_->controller->List(&context, v1::ListRequest(), &reply)));
-  std::vector<Fault> ignored;
+  std::vector<model::Fault> ignored;
   for (const v1::ResourceWithStatus& resource : reply.resources()) {
     const auto decoded = Decode(resource.resource(), "", ignored);
     if (!decoded) continue;
     Upsert(progress.state, *decoded);
-    const ResourceKey key = KeyOf(*decoded);
+    const model::ResourceKey key = model::KeyOf(*decoded);
     progress.revisions[key] = resource.resource().revision().counter();
-    if (key.kind == Kind::kPort) progress.ports[PortId(key.id)] = ProgressOf(resource);
+    if (key.kind == model::Kind::kPort) progress.ports[PortId(key.id)] = ProgressOf(resource);
   }
   ASSIGN_OR_RETURN(const std::vector<HostProgress> hosts, Hosts(deadline));
   for (const HostProgress& host : hosts) progress.hosts[HostId(host.id)] = host;

@@ -15,10 +15,10 @@
 #include <string>
 #include <vector>
 
-#include "agent/ctl/resource_file.h"
-#include "agent/state/decode.h"
-#include "agent/state/network_state.h"
-#include "vswitch/base/ids.h"
+#include "base/ids.h"
+#include "model/decode.h"
+#include "model/files/resource_file.h"
+#include "model/network_state.h"
 
 namespace kasane::v1 {
 class ApplyItem;
@@ -45,15 +45,15 @@ struct HostProgress {
 
 // What the controller holds, and how far each host is with it.
 struct ControllerProgress {
-  NetworkState state;
-  std::map<ResourceKey, uint64_t> revisions;  // Counter of the revision that last changed each resource.
+  model::NetworkState state;
+  std::map<model::ResourceKey, uint64_t> revisions;  // Counter of the revision that last changed each resource.
   std::map<PortId, PortProgress> ports;
   std::map<HostId, HostProgress> hosts;
 };
 
 // What a transaction came to: nothing was stored if there are faults.
 struct Transaction {
-  std::vector<Fault> faults;
+  std::vector<model::Fault> faults;
   uint64_t revision = 0;
 };
 
@@ -64,11 +64,13 @@ class ControllerClient {
 
   // Applies all of the file's resources in one transaction, waiting for the controller to come up. Faults
   // are what the controller found; nothing was stored then.
-  absl::StatusOr<std::vector<Fault>> Apply(const ResourceFile& file, std::chrono::milliseconds deadline);
+  absl::StatusOr<std::vector<model::Fault>> Apply(const files::ResourceFile& file,
+                                                  std::chrono::milliseconds deadline);
 
   absl::StatusOr<Transaction> Apply(const std::vector<v1::ApplyItem>& items,
                                     std::chrono::milliseconds deadline);
-  absl::StatusOr<Transaction> Delete(const std::vector<ResourceKey>& keys, std::chrono::milliseconds deadline);
+  absl::StatusOr<Transaction> Delete(const std::vector<model::ResourceKey>& keys,
+                                     std::chrono::milliseconds deadline);
   absl::StatusOr<ControllerProgress> Progress(std::chrono::milliseconds deadline);
 
   // The hosts that the controller knows.

@@ -7,11 +7,11 @@
 #include <string_view>
 #include <vector>
 
+#include "base/status.h"
 #include "tests/lab/lock.h"
 #include "tests/lab/netns.h"
 #include "tests/lab/process.h"
 #include "tests/lab/up.h"
-#include "vswitch/base/status.h"
 
 namespace kasane::lab {
 namespace {

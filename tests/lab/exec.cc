@@ -7,13 +7,13 @@
 #include <cstring>
 #include <filesystem>
 
+#include "base/status.h"
 #include "tests/lab/hypervisor.h"
 #include "tests/lab/layout.h"
 #include "tests/lab/netns.h"
 #include "tests/lab/plan.h"
 #include "tests/lab/process.h"
 #include "tests/lab/up.h"
-#include "vswitch/base/status.h"
 
 namespace kasane::lab {
 namespace {

@@ -7,7 +7,7 @@
 #include <initializer_list>
 #include <set>
 
-#include "vswitch/base/status.h"
+#include "base/status.h"
 
 namespace kasane::lab {
 namespace {

@@ -18,8 +18,8 @@
 #include <string>
 #include <vector>
 
+#include "base/ip_address.h"
 #include "tests/lab/plan.h"
-#include "vswitch/base/ip_address.h"
 
 namespace kasane::lab {
 

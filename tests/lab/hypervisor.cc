@@ -6,10 +6,10 @@
 #include <utility>
 #include <vector>
 
+#include "base/status.h"
 #include "tests/lab/links.h"
 #include "tests/lab/netns.h"
 #include "tests/lab/process.h"
-#include "vswitch/base/status.h"
 
 namespace kasane::lab {
 namespace {

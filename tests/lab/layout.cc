@@ -5,8 +5,8 @@
 #include <filesystem>
 #include <set>
 
+#include "base/status.h"
 #include "tests/lab/netns.h"
-#include "vswitch/base/status.h"
 
 namespace kasane::lab {
 namespace {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <iterator>
 
-#include "vswitch/base/status.h"
+#include "base/status.h"
 
 namespace kasane::lab {
 namespace {

@@ -10,7 +10,7 @@
 #include <filesystem>
 #include <utility>
 
-#include "vswitch/base/status.h"
+#include "base/status.h"
 
 namespace kasane::lab {
 namespace {

@@ -8,7 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "agent/cli/arguments.h"
+#include "base/arguments.h"
+#include "base/status.h"
 #include "tests/lab/agent_control.h"
 #include "tests/lab/case/run_command.h"
 #include "tests/lab/case/trace_check.h"
@@ -25,7 +26,6 @@
 #include "tests/lab/stream.h"
 #include "tests/lab/topology.h"
 #include "tests/lab/up.h"
-#include "vswitch/base/status.h"
 
 namespace kasane::lab {
 namespace {

@@ -14,7 +14,7 @@
 #include <cstring>
 #include <string_view>
 
-#include "vswitch/base/status.h"
+#include "base/status.h"
 
 namespace kasane::lab {
 namespace {

@@ -14,9 +14,9 @@
 #include <set>
 #include <utility>
 
+#include "base/check.h"
+#include "base/status.h"
 #include "tests/lab/process.h"
-#include "vswitch/base/check.h"
-#include "vswitch/base/status.h"
 
 namespace kasane::lab {
 namespace {

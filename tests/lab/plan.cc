@@ -6,8 +6,8 @@
 #include <set>
 #include <utility>
 
+#include "base/status.h"
 #include "tests/lab/layout.h"
-#include "vswitch/base/status.h"
 
 namespace kasane::lab {
 namespace {
@@ -52,7 +52,8 @@ bool Owns(const model::Port& port, const IpAddress& address) {
 }
 
 // IPv6 routers are spoken to by their link-local address, as a VM that hears a router advertisement does.
-void AddDefaultRoute6(const NetworkState& topology, const NetworkId& network, std::vector<VmRoute>& routes) {
+void AddDefaultRoute6(const model::NetworkState& topology, const NetworkId& network,
+                      std::vector<VmRoute>& routes) {
   for (const auto& [id, port] : topology.ports) {
     const bool v6 = std::any_of(port->fixed_ips.begin(), port->fixed_ips.end(),
                                 [](const model::FixedIp& fixed_ip) { return fixed_ip.address.is_v6(); });
@@ -73,7 +74,7 @@ void AddSubnetRoutes(const model::Subnet& subnet, const model::Port& port, std::
   }
 }
 
-void Address(const NetworkState& topology, const model::Port& port, Vm& vm) {
+void Address(const model::NetworkState& topology, const model::Port& port, Vm& vm) {
   bool v6 = false;
   std::set<SubnetId> seen;
   for (const model::FixedIp& fixed_ip : port.fixed_ips) {
@@ -87,7 +88,7 @@ void Address(const NetworkState& topology, const model::Port& port, Vm& vm) {
 }
 
 // Networks that a router has an interface on.
-std::set<NetworkId> NetworksOf(const NetworkState& topology, const RouterId& router) {
+std::set<NetworkId> NetworksOf(const model::NetworkState& topology, const RouterId& router) {
   std::set<NetworkId> networks;
   for (const auto& [id, port] : topology.ports) {
     if (port->role == model::PortRole::kRouterInterface && port->device_id == router.str()) {
@@ -98,7 +99,7 @@ std::set<NetworkId> NetworksOf(const NetworkState& topology, const RouterId& rou
 }
 
 // Gives the next hops of extra routes an address behind them, so that the routes can be probed.
-std::vector<IpAddress> AddressesBehind(const NetworkState& topology, const model::Port& port) {
+std::vector<IpAddress> AddressesBehind(const model::NetworkState& topology, const model::Port& port) {
   std::vector<IpAddress> addresses;
   for (const auto& [id, router] : topology.routers) {
     if (router->routes.empty() || NetworksOf(topology, id).count(port.network) == 0) continue;
@@ -111,7 +112,7 @@ std::vector<IpAddress> AddressesBehind(const NetworkState& topology, const model
   return addresses;
 }
 
-absl::StatusOr<Hypervisor> PlanHost(const NetworkState& topology, const HostId& id, size_t index) {
+absl::StatusOr<Hypervisor> PlanHost(const model::NetworkState& topology, const HostId& id, size_t index) {
   if (!IsNodeName(id.str()) || id.str() == kFabricNode || id.str() == kControllerNode) {
     return Invalid(
         "host \"{}\": the lab makes a namespace of this name, so it must be at most 48 letters, "
@@ -137,7 +138,7 @@ absl::StatusOr<Hypervisor> PlanHost(const NetworkState& topology, const HostId& 
   return host;
 }
 
-absl::StatusOr<std::vector<Hypervisor>> PlanHosts(const NetworkState& topology) {
+absl::StatusOr<std::vector<Hypervisor>> PlanHosts(const model::NetworkState& topology) {
   std::set<HostId> ids;
   for (const auto& [id, host] : topology.hosts) ids.insert(id);
   bool any_vm = false;
@@ -166,7 +167,7 @@ absl::StatusOr<std::vector<Hypervisor>> PlanHosts(const NetworkState& topology) 
 }
 
 // Port names that name one VM each, and nothing else in the lab.
-std::set<std::string> UsableNames(const NetworkState& topology, const std::vector<Hypervisor>& hosts) {
+std::set<std::string> UsableNames(const model::NetworkState& topology, const std::vector<Hypervisor>& hosts) {
   std::map<std::string, int> counts;
   for (const auto& [id, port] : topology.ports) {
     if (IsVm(*port) && IsNodeName(port->name)) ++counts[port->name];
@@ -184,7 +185,7 @@ std::set<std::string> UsableNames(const NetworkState& topology, const std::vecto
 // As Neutron names them: "tap" and the first 11 characters of the port's id.
 std::string InterfaceName(const PortId& port) { return "tap" + port.str().substr(0, 11); }
 
-Vm PlanVm(const NetworkState& topology, const model::Port& port, const std::vector<Hypervisor>& hosts) {
+Vm PlanVm(const model::NetworkState& topology, const model::Port& port, const std::vector<Hypervisor>& hosts) {
   Vm vm;
   vm.port = port.id;
   vm.host = std::lower_bound(hosts.begin(), hosts.end(), port.host.str(),
@@ -225,7 +226,7 @@ std::string ControllerEndpoint() {
   return fmt::format("{}:{}", ControllerAddress().address(), kControllerPort);
 }
 
-absl::StatusOr<LabPlan> MakePlan(const NetworkState& topology) {
+absl::StatusOr<LabPlan> MakePlan(const model::NetworkState& topology) {
   LabPlan plan;
   ASSIGN_OR_RETURN(plan.hosts, PlanHosts(topology));
   const std::set<std::string> names = UsableNames(topology, plan.hosts);
@@ -240,8 +241,8 @@ absl::StatusOr<LabPlan> MakePlan(const NetworkState& topology) {
   return plan;
 }
 
-TunnelAddresses OwnAddresses(const Hypervisor& host) {
-  TunnelAddresses own;
+vswitch::TunnelAddresses OwnAddresses(const Hypervisor& host) {
+  vswitch::TunnelAddresses own;
   (host.vtep.address().is_v4() ? own.v4 : own.v6) = host.vtep.address();
   return own;
 }

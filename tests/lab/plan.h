@@ -8,10 +8,10 @@
 #include <string>
 #include <vector>
 
-#include "agent/state/network_state.h"
-#include "vswitch/base/ids.h"
-#include "vswitch/base/ip_address.h"
-#include "vswitch/base/mac_address.h"
+#include "base/ids.h"
+#include "base/ip_address.h"
+#include "base/mac_address.h"
+#include "model/network_state.h"
 #include "vswitch/host_view.h"
 
 namespace kasane::lab {
@@ -70,11 +70,11 @@ struct LabPlan {
 // Every port whose device_owner begins with "compute:" becomes a VM on its host, and every entry of `hosts` a
 // hypervisor, with or without VMs. An error if there is no VM, or if a host's id or pinned tunnel address does
 // not fit the lab.
-absl::StatusOr<LabPlan> MakePlan(const NetworkState& topology);
+absl::StatusOr<LabPlan> MakePlan(const model::NetworkState& topology);
 
 const Vm* FindVm(const LabPlan& plan, std::string_view node);
 
 // Its VTEP, as an agent has it.
-TunnelAddresses OwnAddresses(const Hypervisor& host);
+vswitch::TunnelAddresses OwnAddresses(const Hypervisor& host);
 
 }  // namespace kasane::lab

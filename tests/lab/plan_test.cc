@@ -5,8 +5,8 @@
 
 #include <memory>
 
+#include "base/status.h"
 #include "tests/lab/topology.h"
-#include "vswitch/base/status.h"
 
 namespace kasane::lab {
 namespace {
@@ -43,8 +43,8 @@ std::vector<std::string> Texts(const std::vector<VmRoute>& routes) {
 }
 
 // A topology with one port per (host, name).
-NetworkState VmsOn(const std::vector<std::pair<std::string, std::string>>& vms) {
-  NetworkState state;
+model::NetworkState VmsOn(const std::vector<std::pair<std::string, std::string>>& vms) {
+  model::NetworkState state;
   for (const auto& [host, name] : vms) {
     auto port = std::make_shared<model::Port>();
     port->id = PortId(fmt::format("{:08d}-0000-0000", state.ports.size()));
@@ -117,12 +117,12 @@ TEST(MakePlan, AmbiguousNamesGiveWayToIds) {
 }
 
 TEST(MakePlan, RefusesWhatCannotBeALab) {
-  EXPECT_THAT(Message(MakePlan(NetworkState()).status()), HasSubstr("there is no VM"));
+  EXPECT_THAT(Message(MakePlan(model::NetworkState()).status()), HasSubstr("there is no VM"));
   EXPECT_THAT(Message(MakePlan(VmsOn({{"", "a"}})).status()), HasSubstr("no binding:host_id"));
   EXPECT_THAT(Message(MakePlan(VmsOn({{"../../etc", "a"}})).status()), HasSubstr("host \"../../etc\""));
   EXPECT_THAT(Message(MakePlan(VmsOn({{"fabric", "a"}})).status()), HasSubstr("host \"fabric\""));
 
-  NetworkState pinned = VmsOn({{"hv1", "a"}});
+  model::NetworkState pinned = VmsOn({{"hv1", "a"}});
   auto host = std::make_shared<model::Host>();
   host->id = HostId("hv1");
   host->tunnel_v4 = *IpAddress::Parse("10.0.0.1");
@@ -135,7 +135,7 @@ TEST(MakePlan, RefusesWhatCannotBeALab) {
 }
 
 TEST(MakePlan, KeepsAPinnedTunnelAddress) {
-  NetworkState pinned = VmsOn({{"hv1", "a"}});
+  model::NetworkState pinned = VmsOn({{"hv1", "a"}});
   auto host = std::make_shared<model::Host>();
   host->id = HostId("hv1");
   host->tunnel_v4 = *IpAddress::Parse("198.18.7.7");

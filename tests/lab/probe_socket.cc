@@ -10,8 +10,8 @@
 #include <span>
 #include <utility>
 
+#include "base/status.h"
 #include "tests/lab/responder.h"
-#include "vswitch/base/status.h"
 
 namespace kasane::lab {
 namespace {

@@ -8,9 +8,9 @@
 #include <random>
 #include <utility>
 
+#include "base/status.h"
 #include "tests/lab/netns.h"
 #include "tests/lab/probe_socket.h"
-#include "vswitch/base/status.h"
 
 namespace kasane::lab {
 namespace {

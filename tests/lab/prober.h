@@ -13,9 +13,9 @@
 #include <string>
 #include <vector>
 
+#include "base/ip_address.h"
 #include "tests/lab/layout.h"
 #include "tests/lab/plan.h"
-#include "vswitch/base/ip_address.h"
 
 namespace kasane::lab {
 

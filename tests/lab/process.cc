@@ -19,8 +19,8 @@
 #include <fstream>
 #include <sstream>
 
+#include "base/status.h"
 #include "tests/lab/netns.h"
-#include "vswitch/base/status.h"
 
 namespace kasane::lab {
 namespace {

@@ -11,7 +11,7 @@
 #include <filesystem>
 #include <fstream>
 
-#include "vswitch/base/status.h"
+#include "base/status.h"
 
 namespace kasane::lab {
 namespace {

@@ -1,7 +1,7 @@
 #include "tests/lab/programs.h"
 
+#include "base/status.h"
 #include "tests/lab/process.h"
-#include "vswitch/base/status.h"
 
 namespace kasane::lab {
 

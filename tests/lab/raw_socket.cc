@@ -12,7 +12,7 @@
 #include <cstring>
 #include <utility>
 
-#include "vswitch/base/status.h"
+#include "base/status.h"
 
 namespace kasane::lab {
 namespace {

@@ -13,7 +13,7 @@
 #include <utility>
 #include <vector>
 
-#include "vswitch/base/status.h"
+#include "base/status.h"
 
 namespace kasane::lab {
 namespace {

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/status.h"
 #include "tests/lab/controller_client.h"
 #include "tests/lab/layout.h"
 #include "tests/lab/netns.h"
@@ -14,7 +15,6 @@
 #include "tests/lab/process.h"
 #include "tests/lab/topology.h"
 #include "tests/lab/up.h"
-#include "vswitch/base/status.h"
 
 namespace kasane::lab {
 namespace {

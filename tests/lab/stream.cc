@@ -15,10 +15,10 @@
 #include <utility>
 #include <vector>
 
+#include "base/status.h"
 #include "tests/lab/layout.h"
 #include "tests/lab/netns.h"
 #include "tests/lab/probe_socket.h"
-#include "vswitch/base/status.h"
 
 namespace kasane::lab {
 namespace {

@@ -8,7 +8,7 @@
 #include <functional>
 #include <string>
 
-#include "vswitch/base/ip_address.h"
+#include "base/ip_address.h"
 
 namespace kasane::lab {
 

@@ -3,8 +3,8 @@
 #include <span>
 #include <string>
 
+#include "base/status.h"
 #include "tests/lab/netns.h"
-#include "vswitch/base/status.h"
 
 namespace kasane::lab {
 namespace {

@@ -5,14 +5,14 @@
 
 #include <string>
 
-#include "agent/ctl/resource_file.h"
-#include "agent/state/network_state.h"
+#include "model/files/resource_file.h"
+#include "model/network_state.h"
 
 namespace kasane::lab {
 
 struct Topology {
-  ResourceFile file;
-  NetworkState state;
+  files::ResourceFile file;
+  model::NetworkState state;
 };
 
 // Reads a resource file. The error names every fault of the file and of its resources, a line each.

@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/status.h"
 #include "tests/lab/controller_client.h"
 #include "tests/lab/down.h"
 #include "tests/lab/hypervisor.h"
@@ -25,7 +26,6 @@
 #include "tests/lab/topology.h"
 #include "tests/lab/vm.h"
 #include "tests/lab/wait_active.h"
-#include "vswitch/base/status.h"
 
 namespace kasane::lab {
 namespace {
@@ -87,7 +87,7 @@ absl::Status StartNodes(const Layout& layout, const LabPlan& plan, const Program
   return absl::OkStatus();
 }
 
-absl::Status ApplyTopology(ControllerClient& client, const Layout& layout, const ResourceFile& file) {
+absl::Status ApplyTopology(ControllerClient& client, const Layout& layout, const files::ResourceFile& file) {
   auto faults = client.Apply(file, kControllerDeadline);
   if (!faults.ok()) {
     return Error(faults.status().code(), "{}\nits log {} ends with:\n{}", Message(faults.status()),
@@ -95,7 +95,7 @@ absl::Status ApplyTopology(ControllerClient& client, const Layout& layout, const
   }
   if (faults->empty()) return absl::OkStatus();
   std::string message;
-  for (const Fault& fault : *faults) {
+  for (const model::Fault& fault : *faults) {
     message += fmt::format("{}{}: {}", message.empty() ? "" : "\n", file.name, ToString(fault));
   }
   return absl::InvalidArgumentError(Absl(message));
@@ -104,8 +104,9 @@ absl::Status ApplyTopology(ControllerClient& client, const Layout& layout, const
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<ControllerClient>> Build(const Layout& layout, const LabPlan& plan,
-                                                        const ResourceFile& file, const std::string& text,
-                                                        const Programs& programs, Responders responders) {
+                                                        const files::ResourceFile& file,
+                                                        const std::string& text, const Programs& programs,
+                                                        Responders responders) {
   RETURN_IF_ERROR(MakeStateDir(layout, file.name, text));
   RETURN_IF_ERROR(BuildNetworks(layout, plan, programs));
   RETURN_IF_ERROR(StartController(layout, programs));

@@ -7,7 +7,7 @@
 #include <memory>
 #include <string>
 
-#include "agent/ctl/resource_file.h"
+#include "model/files/resource_file.h"
 #include "tests/lab/controller_client.h"
 #include "tests/lab/layout.h"
 #include "tests/lab/plan.h"
@@ -31,8 +31,9 @@ absl::Status Up(const UpOptions& options);
 // wait themselves. Nobody else may change the lab meanwhile; on an error what was built stays, for TearDown().
 // Moves the calling thread into the fabric's namespace for good.
 absl::StatusOr<std::unique_ptr<ControllerClient>> Build(const Layout& layout, const LabPlan& plan,
-                                                        const ResourceFile& file, const std::string& text,
-                                                        const Programs& programs, Responders responders);
+                                                        const files::ResourceFile& file,
+                                                        const std::string& text, const Programs& programs,
+                                                        Responders responders);
 
 // Starts the controller alone, on the store that it had. Any thread.
 absl::Status StartController(const Layout& layout, const Programs& programs);

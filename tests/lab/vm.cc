@@ -9,12 +9,12 @@
 #include <string>
 #include <thread>
 
+#include "base/status.h"
 #include "tests/lab/links.h"
 #include "tests/lab/mute.h"
 #include "tests/lab/netns.h"
 #include "tests/lab/process.h"
 #include "tests/lab/responder.h"
-#include "vswitch/base/status.h"
 
 namespace kasane::lab {
 namespace {

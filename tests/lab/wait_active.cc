@@ -11,8 +11,8 @@
 #include <string>
 #include <vector>
 
+#include "base/status.h"
 #include "tests/lab/process.h"
-#include "vswitch/base/status.h"
 
 namespace kasane::lab {
 namespace {

@@ -9,7 +9,7 @@
 #include <cstring>
 #include <string>
 
-#include "vswitch/base/status.h"
+#include "base/status.h"
 
 namespace kasane::ovs {
 namespace {

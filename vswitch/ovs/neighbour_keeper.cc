@@ -14,11 +14,11 @@
 #include <thread>
 #include <vector>
 
-#include "vswitch/base/status.h"
-#include "vswitch/ovs/netlink.h"
+#include "base/status.h"
+#include "base/wake_fd.h"
 #include "vswitch/ovs/shim/ovs_shim.h"
-#include "vswitch/ovs/shim_text.h"
-#include "vswitch/ovs/wake_fd.h"
+#include "vswitch/ovs/shim/shim_text.h"
+#include "vswitch/underlay/netlink.h"
 
 namespace kasane::ovs {
 namespace {
@@ -47,9 +47,9 @@ struct Pushed {
 };
 
 struct Entry {
-  TunnelState state;
-  std::optional<RouteInfo> route;
-  NeighbourState neighbour = NeighbourState::kUnknown;
+  vswitch::TunnelState state;
+  std::optional<underlay::RouteInfo> route;
+  underlay::NeighbourState neighbour = underlay::NeighbourState::kUnknown;
   bool unanswered = false;       // Resolving failed, and has not succeeded since.
   std::optional<Pushed> pushed;  // Acknowledged by the switch in this session.
   Clock::time_point refresh_at;
@@ -59,7 +59,7 @@ struct Entry {
 
 class NeighbourKeeper : public TunnelKeeper {
  public:
-  NeighbourKeeper(std::string run_dir, std::unique_ptr<Netlink> netlink)
+  NeighbourKeeper(std::string run_dir, std::unique_ptr<underlay::Netlink> netlink)
       : run_dir_(std::move(run_dir)),
         switch_(std::make_shared<SwitchState>()),
         states_(std::make_shared<TunnelStates>()),
@@ -110,7 +110,7 @@ class NeighbourKeeper : public TunnelKeeper {
   std::shared_ptr<const TunnelStates> states_;
 
   // Of the thread alone.
-  std::unique_ptr<Netlink> netlink_;
+  std::unique_ptr<underlay::Netlink> netlink_;
   std::shared_ptr<const SwitchState> current_ = std::make_shared<SwitchState>();
   std::map<IpAddress, Entry> entries_;
   Clock::time_point recheck_at_;
@@ -177,7 +177,7 @@ bool NeighbourKeeper::TakeInput() {
 
 // Takes over what the kernel learned. True if routes, links or addresses changed.
 bool NeighbourKeeper::ReadEvents() {
-  return netlink_->ReadEvents([this](const Neighbour& neighbour) {
+  return netlink_->ReadEvents([this](const underlay::Neighbour& neighbour) {
     for (auto& [remote, entry] : entries_) {
       if (!entry.route || entry.route->link_index != neighbour.link_index ||
           entry.route->next_hop != neighbour.address) {
@@ -194,7 +194,7 @@ bool NeighbourKeeper::ReadEvents() {
 void NeighbourKeeper::Recheck() {
   recheck_at_ = Clock::now() + kRecheck;
   for (auto& [remote, entry] : entries_) {
-    if (entry.route && entry.neighbour == NeighbourState::kStale) {
+    if (entry.route && entry.neighbour == underlay::NeighbourState::kStale) {
       // Its outcome is an event.
       (void)netlink_->Probe(entry.route->link_index, entry.route->next_hop);
     }
@@ -226,10 +226,10 @@ std::optional<std::string> NeighbourKeeper::UnderlayBridge(Entry& entry) {
 
 // Looks up the way to `remote` and what the kernel knows of its next hop.
 void NeighbourKeeper::Evaluate(const IpAddress& remote, Entry& entry) {
-  const std::optional<RouteInfo> before = std::exchange(entry.route, std::nullopt);
+  const std::optional<underlay::RouteInfo> before = std::exchange(entry.route, std::nullopt);
   const std::optional<std::string> bridge = UnderlayBridge(entry);
   if (!bridge) return;
-  const absl::StatusOr<RouteInfo> route = netlink_->RouteTo(remote);
+  const absl::StatusOr<underlay::RouteInfo> route = netlink_->RouteTo(remote);
   if (!route.ok()) {
     entry.state.problem = Message(route.status());
     return;
@@ -240,7 +240,8 @@ void NeighbourKeeper::Evaluate(const IpAddress& remote, Entry& entry) {
         route->link, *bridge);
     return;
   }
-  const absl::StatusOr<Neighbour> neighbour = netlink_->GetNeighbour(route->link_index, route->next_hop);
+  const absl::StatusOr<underlay::Neighbour> neighbour =
+      netlink_->GetNeighbour(route->link_index, route->next_hop);
   if (!neighbour.ok()) {
     entry.state.problem = Message(neighbour.status());
     return;
@@ -268,7 +269,8 @@ void NeighbourKeeper::Resolve(Entry& entry) {
     entry.retry_at = kNever;
     return;
   }
-  if (entry.neighbour == NeighbourState::kFresh || entry.neighbour == NeighbourState::kStale) {
+  if (entry.neighbour == underlay::NeighbourState::kFresh ||
+      entry.neighbour == underlay::NeighbourState::kStale) {
     entry.state.problem.clear();
     entry.unanswered = false;
     entry.retry = kMinRetry;
@@ -276,7 +278,7 @@ void NeighbourKeeper::Resolve(Entry& entry) {
     entry.state.ready = current_->datapath_type == "system";
     return;
   }
-  if (entry.neighbour == NeighbourState::kFailed) entry.unanswered = true;
+  if (entry.neighbour == underlay::NeighbourState::kFailed) entry.unanswered = true;
   // The kernel may forget a neighbour that it does not use itself: no news while it is asked again.
   if (entry.unanswered || !entry.state.next_hop_mac) {
     entry.state.ready = false;
@@ -418,7 +420,8 @@ TunnelNeighbours ParseTunnelNeighbours(std::string_view text) {
 }
 
 absl::StatusOr<std::unique_ptr<TunnelKeeper>> NewNeighbourKeeper(const OvsConfig& config) {
-  ASSIGN_OR_RETURN(std::unique_ptr<Netlink> netlink, Netlink::Open(Netlink::Watch::kNeighbours));
+  ASSIGN_OR_RETURN(std::unique_ptr<underlay::Netlink> netlink,
+                   underlay::Netlink::Open(underlay::Netlink::Watch::kNeighbours));
   auto keeper = std::make_unique<NeighbourKeeper>(config.run_dir, std::move(netlink));
   if (!keeper->valid()) return Error(absl::StatusCode::kResourceExhausted, "cannot make an eventfd");
   return keeper;

@@ -6,7 +6,7 @@
 #include <string>
 
 #include "vswitch/host_view.h"
-#include "vswitch/ovs/flow_table.h"
+#include "vswitch/ovs/translate/flow_table.h"
 #include "vswitch/slowpath/rate_limiter.h"
 
 namespace kasane::ovs {
@@ -18,11 +18,11 @@ struct OvsConfig {
   // "netdev" (userspace), "system" (kernel module), or empty: what the bridge has already, else system
   // where the kernel has the module, else netdev.
   std::string datapath_type;
-  TunnelAddresses tunnel_addresses;  // This host's VTEP addresses.
-  uint16_t vxlan_port = 4789;        // UDP port of VXLAN, local and remote.
+  vswitch::TunnelAddresses tunnel_addresses;  // This host's VTEP addresses.
+  uint16_t vxlan_port = 4789;                 // UDP port of VXLAN, local and remote.
   // What one port may have replicated: broadcast, multicast, unknown unicast. Nothing: no limit.
   std::optional<MeterRate> replication_limit = MeterRate{1000, 1000};
-  RateLimit slow_path_rate = {};  // Questions that one port, or one other host, may have answered.
+  slowpath::RateLimit slow_path_rate = {};  // Questions that one port, or one other host, may have answered.
 
   std::string Remote() const { return ovsdb_remote.empty() ? "unix:" + run_dir + "/db.sock" : ovsdb_remote; }
   std::string OpenFlowSocket() const { return run_dir + "/" + bridge + ".mgmt"; }

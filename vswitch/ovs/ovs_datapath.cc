@@ -4,10 +4,10 @@
 #include <tuple>
 #include <utility>
 
-#include "vswitch/base/status.h"
+#include "base/status.h"
 #include "vswitch/ovs/neighbour_keeper.h"
-#include "vswitch/ovs/ovsdb_monitor.h"
-#include "vswitch/ovs/stage_name.h"
+#include "vswitch/ovs/ovsdb/ovsdb_monitor.h"
+#include "vswitch/ovs/translate/stage_name.h"
 
 namespace kasane::ovs {
 namespace {
@@ -30,9 +30,9 @@ std::string FirstProblem(const SwitchState& state) {
   return fmt::format("{}: {}", state.problems.front().subject, state.problems.front().message);
 }
 
-InstalledEntry ToEntry(DumpedFlow flow, const Owner* owner) {
-  InstalledEntry entry;
-  entry.owner = owner != nullptr ? *owner : Owner{.kind = CookieOwnerKind(flow.cookie), .id = ""};
+vswitch::InstalledEntry ToEntry(DumpedFlow flow, const vswitch::Owner* owner) {
+  vswitch::InstalledEntry entry;
+  entry.owner = owner != nullptr ? *owner : vswitch::Owner{.kind = CookieOwnerKind(flow.cookie), .id = ""};
   entry.stage = StageName(flow.key.table);
   entry.table = static_cast<uint32_t>(flow.key.table);
   entry.priority = flow.key.priority;
@@ -46,11 +46,11 @@ InstalledEntry ToEntry(DumpedFlow flow, const Owner* owner) {
 
 // What meters dropped, if anything, as entries of a stage of its own.
 void AppendMeterDrops(const std::map<uint32_t, uint64_t>& drops, const std::map<uint32_t, Meter>& meters,
-                      std::vector<InstalledEntry>& entries) {
+                      std::vector<vswitch::InstalledEntry>& entries) {
   for (const auto& [id, packets] : drops) {
     const auto meter = meters.find(id);
     if (meter == meters.end() || packets == 0) continue;
-    InstalledEntry entry;
+    vswitch::InstalledEntry entry;
     entry.owner = meter->second.owner;
     entry.stage = "meter";
     entry.table = kMeterTable;
@@ -63,10 +63,10 @@ void AppendMeterDrops(const std::map<uint32_t, uint64_t>& drops, const std::map<
 }
 
 // What the slow path dropped, as entries of a stage of its own.
-void AppendDrops(const std::map<std::pair<Owner, DropReason>, uint64_t>& drops,
-                 std::vector<InstalledEntry>& entries) {
+void AppendDrops(const std::map<std::pair<vswitch::Owner, vswitch::DropReason>, uint64_t>& drops,
+                 std::vector<vswitch::InstalledEntry>& entries) {
   for (const auto& [key, packets] : drops) {
-    InstalledEntry entry;
+    vswitch::InstalledEntry entry;
     entry.owner = key.first;
     entry.stage = "slow_path";
     entry.table = kSlowPathTable;
@@ -78,8 +78,8 @@ void AppendDrops(const std::map<std::pair<Owner, DropReason>, uint64_t>& drops,
 }
 
 // `change` would mend it.
-Discrepancy ToDiscrepancy(const FlowChange& change, const InstalledFlows& installed) {
-  Discrepancy out;
+vswitch::Discrepancy ToDiscrepancy(const FlowChange& change, const InstalledFlows& installed) {
+  vswitch::Discrepancy out;
   out.entry.owner = change.owner;
   out.entry.stage = StageName(change.key.table);
   out.entry.table = static_cast<uint32_t>(change.key.table);
@@ -88,24 +88,24 @@ Discrepancy ToDiscrepancy(const FlowChange& change, const InstalledFlows& instal
   out.entry.actions = change.actions;
   switch (change.kind) {
     case FlowChange::Kind::kAdd:
-      out.kind = Discrepancy::Kind::kMissing;
+      out.kind = vswitch::Discrepancy::Kind::kMissing;
       break;
     case FlowChange::Kind::kModify:
-      out.kind = Discrepancy::Kind::kDifferent;
+      out.kind = vswitch::Discrepancy::Kind::kDifferent;
       break;
     case FlowChange::Kind::kDelete:
-      out.kind = Discrepancy::Kind::kExtra;
+      out.kind = vswitch::Discrepancy::Kind::kExtra;
       out.entry.actions = installed.at(change.key).actions;
       break;
   }
   return out;
 }
 
-Discrepancy ToDiscrepancy(const MeterChange& change) {
-  Discrepancy out;
-  out.kind = change.kind == MeterChange::Kind::kAdd      ? Discrepancy::Kind::kMissing
-             : change.kind == MeterChange::Kind::kModify ? Discrepancy::Kind::kDifferent
-                                                         : Discrepancy::Kind::kExtra;
+vswitch::Discrepancy ToDiscrepancy(const MeterChange& change) {
+  vswitch::Discrepancy out;
+  out.kind = change.kind == MeterChange::Kind::kAdd      ? vswitch::Discrepancy::Kind::kMissing
+             : change.kind == MeterChange::Kind::kModify ? vswitch::Discrepancy::Kind::kDifferent
+                                                         : vswitch::Discrepancy::Kind::kExtra;
   out.entry.owner = change.owner;
   out.entry.stage = "meter";
   out.entry.table = kMeterTable;
@@ -115,12 +115,14 @@ Discrepancy ToDiscrepancy(const MeterChange& change) {
 
 }  // namespace
 
-absl::StatusOr<std::unique_ptr<Datapath>> OvsDatapath::Create(
+absl::StatusOr<std::unique_ptr<vswitch::Datapath>> OvsDatapath::Create(
     const OvsConfig& config, std::function<void()> on_event,
-    std::function<void(const Announcement&)> on_announcement) {
+    std::function<void(const slowpath::Announcement&)> on_announcement) {
   Parts parts;
   ASSIGN_OR_RETURN(parts.lock, BridgeLock::Take(config));
-  parts.compile = [](const HostView& view, const Bindings& bindings) { return Compile(view, bindings); };
+  parts.compile = [](const vswitch::HostView& view, const Bindings& bindings) {
+    return Compile(view, bindings);
+  };
   parts.open_channel = [socket = config.OpenFlowSocket()] { return OpenOpenFlowChannel(socket); };
   ASSIGN_OR_RETURN(parts.monitor, NewOvsdbMonitor(config));
   ASSIGN_OR_RETURN(parts.keeper, NewNeighbourKeeper(config));
@@ -133,7 +135,7 @@ absl::StatusOr<std::unique_ptr<Datapath>> OvsDatapath::Create(
 OvsDatapath::OvsDatapath(Parts parts, std::function<void()> on_event)
     : parts_(std::move(parts)),
       on_event_(std::move(on_event)),
-      facts_(std::make_shared<DatapathFacts>()),
+      facts_(std::make_shared<vswitch::DatapathFacts>()),
       legend_(std::make_shared<Legend>()) {
   parts_.keeper->Start([this] { Publish(); });
   if (parts_.slow_path) parts_.slow_path->Start([this] { Publish(); });
@@ -155,7 +157,7 @@ std::string OvsDatapath::Name() const {
   return type.empty() ? "ovs" : fmt::format("ovs ({})", type);
 }
 
-std::shared_ptr<const DatapathFacts> OvsDatapath::Facts() const {
+std::shared_ptr<const vswitch::DatapathFacts> OvsDatapath::Facts() const {
   std::lock_guard lock(mutex_);
   return facts_;
 }
@@ -165,7 +167,7 @@ void OvsDatapath::Publish() {
   {
     std::lock_guard lock(mutex_);
     const std::shared_ptr<const SwitchState> state = parts_.monitor->State();
-    auto facts = std::make_shared<DatapathFacts>();
+    auto facts = std::make_shared<vswitch::DatapathFacts>();
     facts->ready = state->ready;
     facts->session = state->session;
     facts->generation = uint64_t{state->vxlan_v4} << 32 | state->vxlan_v6;
@@ -186,7 +188,7 @@ void OvsDatapath::Publish() {
 }
 
 // Over a connection of the present session: a new one starts from what the switch really holds.
-absl::StatusOr<ApplyResult> OvsDatapath::Install(const FlowTable& desired, uint64_t session) {
+absl::StatusOr<vswitch::ApplyResult> OvsDatapath::Install(const FlowTable& desired, uint64_t session) {
   if (!installer_ || installer_session_ != session) {
     installer_.reset();
     ASSIGN_OR_RETURN(std::unique_ptr<OpenFlowChannel> channel, parts_.open_channel());
@@ -196,7 +198,7 @@ absl::StatusOr<ApplyResult> OvsDatapath::Install(const FlowTable& desired, uint6
   return installer_->Apply(desired);
 }
 
-absl::StatusOr<ApplyResult> OvsDatapath::Apply(const HostView& view) {
+absl::StatusOr<vswitch::ApplyResult> OvsDatapath::Apply(const vswitch::HostView& view) {
   const std::shared_ptr<const SwitchState> state = parts_.monitor->State();
   if (!state->ready) {
     return Error(absl::StatusCode::kFailedPrecondition, "the switch is not ready: {}", FirstProblem(*state));
@@ -209,7 +211,7 @@ absl::StatusOr<ApplyResult> OvsDatapath::Apply(const HostView& view) {
   }
   legend->meters = desired.meters();
 
-  absl::StatusOr<ApplyResult> result = Install(desired, state->session);
+  absl::StatusOr<vswitch::ApplyResult> result = Install(desired, state->session);
   if (!result.ok()) {
     if (result.status().code() == absl::StatusCode::kUnavailable) {
       installer_.reset();
@@ -225,7 +227,7 @@ absl::StatusOr<ApplyResult> OvsDatapath::Apply(const HostView& view) {
 
 void OvsDatapath::WantTunnels(std::vector<IpAddress> remotes) { parts_.keeper->Want(std::move(remotes)); }
 
-absl::StatusOr<std::vector<InstalledEntry>> OvsDatapath::Dump() {
+absl::StatusOr<std::vector<vswitch::InstalledEntry>> OvsDatapath::Dump() {
   // A connection of its own, so that a large dump holds up no change.
   ASSIGN_OR_RETURN(const std::unique_ptr<OpenFlowChannel> channel, parts_.open_channel());
   ASSIGN_OR_RETURN(std::vector<DumpedFlow> flows, channel->Dump());
@@ -239,7 +241,7 @@ absl::StatusOr<std::vector<InstalledEntry>> OvsDatapath::Dump() {
     std::lock_guard lock(mutex_);
     legend = legend_;
   }
-  std::vector<InstalledEntry> entries;
+  std::vector<vswitch::InstalledEntry> entries;
   entries.reserve(flows.size());
   for (DumpedFlow& flow : flows) {
     const auto owner = legend->owners.find(flow.cookie);
@@ -250,7 +252,7 @@ absl::StatusOr<std::vector<InstalledEntry>> OvsDatapath::Dump() {
   return entries;
 }
 
-absl::StatusOr<std::vector<Discrepancy>> OvsDatapath::Compare(const HostView& view) {
+absl::StatusOr<std::vector<vswitch::Discrepancy>> OvsDatapath::Compare(const vswitch::HostView& view) {
   const std::shared_ptr<const SwitchState> state = parts_.monitor->State();
   if (!state->ready) {
     return Error(absl::StatusCode::kFailedPrecondition, "the switch is not ready: {}", FirstProblem(*state));
@@ -258,7 +260,7 @@ absl::StatusOr<std::vector<Discrepancy>> OvsDatapath::Compare(const HostView& vi
   const FlowTable desired = parts_.compile(view, BindingsOf(*state));
   ASSIGN_OR_RETURN(const std::unique_ptr<OpenFlowChannel> channel, parts_.open_channel());
   ASSIGN_OR_RETURN(const InstalledFlows installed, ReadInstalled(*channel, desired));
-  std::vector<Discrepancy> discrepancies;
+  std::vector<vswitch::Discrepancy> discrepancies;
   for (const FlowChange& change : PlanChanges(desired, installed)) {
     discrepancies.push_back(ToDiscrepancy(change, installed));
   }

@@ -17,22 +17,22 @@
 
 #include "vswitch/datapath.h"
 #include "vswitch/ovs/bridge_lock.h"
-#include "vswitch/ovs/compiler.h"
-#include "vswitch/ovs/flow_installer.h"
-#include "vswitch/ovs/openflow_channel.h"
+#include "vswitch/ovs/openflow/flow_installer.h"
+#include "vswitch/ovs/openflow/openflow_channel.h"
+#include "vswitch/ovs/openflow/slow_path_thread.h"
 #include "vswitch/ovs/ovs_config.h"
-#include "vswitch/ovs/slow_path_thread.h"
-#include "vswitch/ovs/switch_state.h"
+#include "vswitch/ovs/ovsdb/switch_state.h"
+#include "vswitch/ovs/translate/compiler.h"
 #include "vswitch/ovs/tunnel_keeper.h"
 
 namespace kasane::ovs {
 
-class OvsDatapath : public Datapath {
+class OvsDatapath : public vswitch::Datapath {
  public:
   // The seams to the outside world and to the compiler.
   struct Parts {
     std::unique_ptr<BridgeLock> lock;  // May be null. First: held until the others are gone.
-    std::function<FlowTable(const HostView&, const Bindings&)> compile;
+    std::function<FlowTable(const vswitch::HostView&, const Bindings&)> compile;
     std::function<absl::StatusOr<std::unique_ptr<OpenFlowChannel>>()> open_channel;
     std::unique_ptr<SwitchMonitor> monitor;
     std::unique_ptr<TunnelKeeper> keeper;
@@ -43,9 +43,9 @@ class OvsDatapath : public Datapath {
   // bridge: then nothing was touched. A switch that is missing is a Problem in Facts() and heals by itself.
   // Call it after the process has set its signal handlers. `on_announcement`, like `on_event`, is called from a
   // thread of the datapath's own and must not block.
-  static absl::StatusOr<std::unique_ptr<Datapath>> Create(
+  static absl::StatusOr<std::unique_ptr<vswitch::Datapath>> Create(
       const OvsConfig& config, std::function<void()> on_event,
-      std::function<void(const Announcement&)> on_announcement = nullptr);
+      std::function<void(const slowpath::Announcement&)> on_announcement = nullptr);
 
   // Starts the threads of `parts`.
   OvsDatapath(Parts parts, std::function<void()> on_event);
@@ -54,27 +54,27 @@ class OvsDatapath : public Datapath {
   OvsDatapath& operator=(const OvsDatapath&) = delete;
 
   std::string Name() const override;
-  std::shared_ptr<const DatapathFacts> Facts() const override;
-  absl::StatusOr<ApplyResult> Apply(const HostView& view) override;
+  std::shared_ptr<const vswitch::DatapathFacts> Facts() const override;
+  absl::StatusOr<vswitch::ApplyResult> Apply(const vswitch::HostView& view) override;
   void WantTunnels(std::vector<IpAddress> remotes) override;
-  absl::StatusOr<std::vector<InstalledEntry>> Dump() override;
-  absl::StatusOr<std::vector<Discrepancy>> Compare(const HostView& view) override;
+  absl::StatusOr<std::vector<vswitch::InstalledEntry>> Dump() override;
+  absl::StatusOr<std::vector<vswitch::Discrepancy>> Compare(const vswitch::HostView& view) override;
 
  private:
   // What makes sense of a dump.
   struct Legend {
-    std::unordered_map<uint64_t, Owner> owners;  // By cookie.
+    std::unordered_map<uint64_t, vswitch::Owner> owners;  // By cookie.
     std::map<uint32_t, Meter> meters;
   };
 
   void Publish();
-  absl::StatusOr<ApplyResult> Install(const FlowTable& desired, uint64_t session);
+  absl::StatusOr<vswitch::ApplyResult> Install(const FlowTable& desired, uint64_t session);
 
   Parts parts_;
   std::function<void()> on_event_;
 
   mutable std::mutex mutex_;  // Guards facts_ and legend_.
-  std::shared_ptr<const DatapathFacts> facts_;
+  std::shared_ptr<const vswitch::DatapathFacts> facts_;
   std::shared_ptr<const Legend> legend_;  // Of what was applied last.
 
   // Of the reconcile thread alone.

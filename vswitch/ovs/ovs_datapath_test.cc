@@ -3,8 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "vswitch/ovs/fake_channel.h"
 #include "vswitch/ovs/neighbour_keeper.h"
+#include "vswitch/ovs/openflow/fake_channel.h"
 
 namespace kasane::ovs {
 namespace {
@@ -52,13 +52,13 @@ class FakeKeeper : public TunnelKeeper {
 };
 
 // A flow per plugged port: enough to see bindings go in and owners come out.
-FlowTable CompilePorts(const HostView&, const Bindings& bindings) {
+FlowTable CompilePorts(const vswitch::HostView&, const Bindings& bindings) {
   FlowTable table;
   for (const auto& [port, number] : bindings.ports) {
     table.Add({.table = Table::kInput, .priority = 100, .match = fmt::format("in_port={}", number)},
               {.actions = "drop",
-               .owner = {.kind = OwnerKind::kPort, .id = port.str()},
-               .drop = DropReason::kAdminDown});
+               .owner = {.kind = vswitch::OwnerKind::kPort, .id = port.str()},
+               .drop = vswitch::DropReason::kAdminDown});
   }
   return table;
 }
@@ -105,7 +105,7 @@ TEST_F(OvsDatapathTest, RefusesToApplyUntilReadyAndSaysWhy) {
   SwitchState state;
   state.problems = {{"ovs", "is not installed"}};
   monitor_->Set(state);
-  const absl::Status status = datapath_->Apply(HostView()).status();
+  const absl::Status status = datapath_->Apply(vswitch::HostView()).status();
   EXPECT_EQ(status.code(), absl::StatusCode::kFailedPrecondition);
   EXPECT_THAT(Message(status), HasSubstr("ovs: is not installed"));
   EXPECT_EQ(switch_.connections, 0u);
@@ -113,17 +113,17 @@ TEST_F(OvsDatapathTest, RefusesToApplyUntilReadyAndSaysWhy) {
 
 TEST_F(OvsDatapathTest, DumpNamesOwnerStageAndDropReason) {
   monitor_->Set(Ready());
-  ASSERT_TRUE(datapath_->Apply(HostView()).ok());
+  ASSERT_TRUE(datapath_->Apply(vswitch::HostView()).ok());
   switch_.flows[{.table = static_cast<Table>(77), .priority = 1, .match = ""}] = {.actions = "DROP",
                                                                                   .cookie = 0};
-  const absl::StatusOr<std::vector<InstalledEntry>> entries = datapath_->Dump();
+  const absl::StatusOr<std::vector<vswitch::InstalledEntry>> entries = datapath_->Dump();
   ASSERT_TRUE(entries.ok());
   ASSERT_THAT(*entries, SizeIs(2));
-  const InstalledEntry& entry = entries->front();
-  EXPECT_EQ(entry.owner, (Owner{.kind = OwnerKind::kPort, .id = "port-1"}));
+  const vswitch::InstalledEntry& entry = entries->front();
+  EXPECT_EQ(entry.owner, (vswitch::Owner{.kind = vswitch::OwnerKind::kPort, .id = "port-1"}));
   EXPECT_EQ(entry.stage, "input");
   EXPECT_EQ(entry.match, "IN_PORT=4");
-  EXPECT_EQ(entry.drop_reason, DropReason::kAdminDown);
+  EXPECT_EQ(entry.drop_reason, vswitch::DropReason::kAdminDown);
   EXPECT_EQ(entry.packets, 7u);
   EXPECT_EQ(entries->back().table, 77u) << "what an older or newer pipeline left is shown too";
   EXPECT_EQ(entries->back().stage, "unknown");
@@ -131,36 +131,37 @@ TEST_F(OvsDatapathTest, DumpNamesOwnerStageAndDropReason) {
 
 TEST_F(OvsDatapathTest, CompareFindsWhatIsMissingExtraAndDifferent) {
   monitor_->Set(Ready());
-  ASSERT_TRUE(datapath_->Apply(HostView()).ok());
-  EXPECT_THAT(*datapath_->Compare(HostView()), SizeIs(0));
+  ASSERT_TRUE(datapath_->Apply(vswitch::HostView()).ok());
+  EXPECT_THAT(*datapath_->Compare(vswitch::HostView()), SizeIs(0));
 
   const auto installed = switch_.flows.begin();
   installed->second.actions = "NORMAL";
   switch_.flows[{.table = Table::kL2, .priority = 1, .match = ""}] = {.actions = "FLOOD", .cookie = 0};
-  const auto differences = datapath_->Compare(HostView());
+  const auto differences = datapath_->Compare(vswitch::HostView());
   ASSERT_TRUE(differences.ok());
   ASSERT_THAT(*differences, SizeIs(2));
-  EXPECT_EQ(differences->front().kind, Discrepancy::Kind::kExtra);
+  EXPECT_EQ(differences->front().kind, vswitch::Discrepancy::Kind::kExtra);
   EXPECT_EQ(differences->front().entry.actions, "FLOOD");
-  EXPECT_EQ(differences->back().kind, Discrepancy::Kind::kDifferent);
-  EXPECT_EQ(differences->back().entry.owner, (Owner{.kind = OwnerKind::kPort, .id = "port-1"}));
+  EXPECT_EQ(differences->back().kind, vswitch::Discrepancy::Kind::kDifferent);
+  EXPECT_EQ(differences->back().entry.owner,
+            (vswitch::Owner{.kind = vswitch::OwnerKind::kPort, .id = "port-1"}));
 
   switch_.flows.clear();
-  const auto missing = datapath_->Compare(HostView());
+  const auto missing = datapath_->Compare(vswitch::HostView());
   ASSERT_THAT(*missing, SizeIs(1));
-  EXPECT_EQ(missing->front().kind, Discrepancy::Kind::kMissing);
+  EXPECT_EQ(missing->front().kind, vswitch::Discrepancy::Kind::kMissing);
   EXPECT_THAT(switch_.flows, SizeIs(0)) << "comparing changes nothing";
 }
 
 TEST_F(OvsDatapathTest, ARestartedSwitchIsFilledAgain) {
   monitor_->Set(Ready());
-  ASSERT_TRUE(datapath_->Apply(HostView()).ok());
+  ASSERT_TRUE(datapath_->Apply(vswitch::HostView()).ok());
   switch_.Restart();
   SwitchState restarted = Ready();
   restarted.session = 2;
   restarted.attachments[PortId("port-1")].ofport = 9;
   monitor_->Set(restarted);
-  const absl::StatusOr<ApplyResult> result = datapath_->Apply(HostView());
+  const absl::StatusOr<vswitch::ApplyResult> result = datapath_->Apply(vswitch::HostView());
   ASSERT_TRUE(result.ok());
   EXPECT_EQ(result->added, 1u);
   EXPECT_EQ(switch_.flows.begin()->first.match, "IN_PORT=9");
@@ -170,17 +171,17 @@ TEST_F(OvsDatapathTest, ARestartedSwitchIsFilledAgain) {
 TEST_F(OvsDatapathTest, ALostConnectionChangesTheSessionAndIsRepaired) {
   monitor_->Set(Ready());
   switch_.fail_call = 1;
-  EXPECT_EQ(datapath_->Apply(HostView()).status().code(), absl::StatusCode::kUnavailable);
+  EXPECT_EQ(datapath_->Apply(vswitch::HostView()).status().code(), absl::StatusCode::kUnavailable);
   EXPECT_EQ(monitor_->reconnects, 1);
   EXPECT_EQ(datapath_->Facts()->session, 2u);
-  ASSERT_TRUE(datapath_->Apply(HostView()).ok());
+  ASSERT_TRUE(datapath_->Apply(vswitch::HostView()).ok());
   EXPECT_THAT(switch_.flows, SizeIs(1));
 }
 
 TEST_F(OvsDatapathTest, ARefusedOwnerIsReportedAndCostsNoSession) {
   monitor_->Set(Ready());
   switch_.refused_actions = "drop";
-  const absl::StatusOr<ApplyResult> result = datapath_->Apply(HostView());
+  const absl::StatusOr<vswitch::ApplyResult> result = datapath_->Apply(vswitch::HostView());
   ASSERT_TRUE(result.ok());
   EXPECT_THAT(result->failed_owners, SizeIs(1));
   EXPECT_EQ(monitor_->reconnects, 0);

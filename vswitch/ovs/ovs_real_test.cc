@@ -6,12 +6,12 @@
 #include <condition_variable>
 #include <mutex>
 
-#include "vswitch/base/status.h"
-#include "vswitch/ovs/compiler.h"
+#include "base/status.h"
 #include "vswitch/ovs/neighbour_keeper.h"
 #include "vswitch/ovs/ovs_datapath.h"
-#include "vswitch/ovs/ovsdb_monitor.h"
+#include "vswitch/ovs/ovsdb/ovsdb_monitor.h"
 #include "vswitch/ovs/testing_switch.h"
+#include "vswitch/ovs/translate/compiler.h"
 
 namespace kasane::ovs {
 namespace {
@@ -38,7 +38,7 @@ class Agent {
  public:
   explicit Agent(const OvsConfig& config) {
     OvsDatapath::Parts parts;
-    parts.compile = [this](const HostView&, const Bindings&) { return desired; };
+    parts.compile = [this](const vswitch::HostView&, const Bindings&) { return desired; };
     parts.open_channel = [socket = config.OpenFlowSocket()] { return OpenOpenFlowChannel(socket); };
     parts.monitor = *NewOvsdbMonitor(config);
     parts.keeper = *NewNeighbourKeeper(config);
@@ -56,11 +56,11 @@ class Agent {
     return changed_.wait_for(lock, std::chrono::seconds(20), [&] { return wanted(*datapath_->Facts()); });
   }
   bool WaitReady() {
-    return WaitFor([](const DatapathFacts& facts) { return facts.ready; });
+    return WaitFor([](const vswitch::DatapathFacts& facts) { return facts.ready; });
   }
   // The summary of an Apply that must succeed.
   std::string Apply() {
-    const absl::StatusOr<ApplyResult> result = datapath_->Apply(HostView());
+    const absl::StatusOr<vswitch::ApplyResult> result = datapath_->Apply(vswitch::HostView());
     if (!result.ok()) return Message(result.status());
     last = *result;
     return fmt::format("+{} ~{} -{}", result->added, result->modified, result->deleted);
@@ -69,7 +69,7 @@ class Agent {
   OvsDatapath* operator->() { return datapath_.get(); }
 
   FlowTable desired;
-  ApplyResult last;
+  vswitch::ApplyResult last;
 
  private:
   std::mutex mutex_;
@@ -78,8 +78,8 @@ class Agent {
   std::unique_ptr<OvsDatapath> datapath_;
 };
 
-bool HasProblem(const DatapathFacts& facts, const std::string& subject, const std::string& text) {
-  for (const Problem& problem : facts.problems) {
+bool HasProblem(const vswitch::DatapathFacts& facts, const std::string& subject, const std::string& text) {
+  for (const vswitch::Problem& problem : facts.problems) {
     if (problem.subject == subject && problem.message.find(text) != std::string::npos) return true;
   }
   return false;
@@ -87,8 +87,9 @@ bool HasProblem(const DatapathFacts& facts, const std::string& subject, const st
 
 void AddFlow(FlowTable& table, const std::string& owner, const std::string& match, const std::string& actions,
              Table stage = Table::kL2) {
-  table.Add({.table = stage, .priority = 100, .match = match},
-            {.actions = actions, .owner = {.kind = OwnerKind::kPort, .id = owner}, .drop = std::nullopt});
+  table.Add(
+      {.table = stage, .priority = 100, .match = match},
+      {.actions = actions, .owner = {.kind = vswitch::OwnerKind::kPort, .id = owner}, .drop = std::nullopt});
 }
 
 FlowTable ManyFlows(int count) {
@@ -147,7 +148,7 @@ class OvsRealTest : public ::testing::Test {
 
 TEST_F(OvsRealTest, NamesAMissingSwitchAndHealsWhenItComes) {
   Agent agent(config_);
-  EXPECT_TRUE(agent.WaitFor([&](const DatapathFacts& facts) {
+  EXPECT_TRUE(agent.WaitFor([&](const vswitch::DatapathFacts& facts) {
     return HasProblem(facts, "ovs", "answers at unix:" + config_.run_dir + "/db.sock");
   }));
   Start();
@@ -174,7 +175,7 @@ TEST_F(OvsRealTest, ANewAgentTouchesNothingThatIsRightAndRepairsTheRest) {
     agent.desired = desired;
     EXPECT_EQ(agent.Apply(), "+4 ~0 -0");
     EXPECT_EQ(agent.Apply(), "+0 ~0 -0");
-    const absl::StatusOr<std::vector<InstalledEntry>> entries = agent->Dump();
+    const absl::StatusOr<std::vector<vswitch::InstalledEntry>> entries = agent->Dump();
     ASSERT_TRUE(entries.ok()) << entries.status();
     ASSERT_THAT(*entries, SizeIs(4));
     EXPECT_EQ(entries->back().owner.id, "b");
@@ -210,7 +211,7 @@ TEST_F(OvsRealTest, LeavesOutTheOwnersOfBadFlowsAndNamesThem) {
   EXPECT_EQ(agent.Apply(), "+1 ~0 -0");
   ASSERT_THAT(agent.last.failed_owners, SizeIs(3));
   const auto reason = [&agent](const std::string& id) {
-    return agent.last.failed_owners[{.kind = OwnerKind::kPort, .id = id}];
+    return agent.last.failed_owners[{.kind = vswitch::OwnerKind::kPort, .id = id}];
   };
   EXPECT_THAT(reason("refused"), HasSubstr("actions=group:99: OFPBAC_BAD_OUT_GROUP"));
   EXPECT_THAT(reason("unparsable"), HasSubstr("unknown action no_such_action"));
@@ -228,13 +229,13 @@ TEST_F(OvsRealTest, NoticesThatTheSwitchWasKilledAndFillsItAgain) {
   const uint64_t session = agent->Facts()->session;
 
   switch_.KillSwitch();
-  EXPECT_TRUE(agent.WaitFor([](const DatapathFacts& facts) {
+  EXPECT_TRUE(agent.WaitFor([](const vswitch::DatapathFacts& facts) {
     return !facts.ready && HasProblem(facts, "bridge br-int", "ovs-vswitchd does not answer");
   }));
-  EXPECT_EQ(agent->Apply(HostView()).status().code(), absl::StatusCode::kFailedPrecondition);
+  EXPECT_EQ(agent->Apply(vswitch::HostView()).status().code(), absl::StatusCode::kFailedPrecondition);
   switch_.StartSwitch();
-  ASSERT_TRUE(
-      agent.WaitFor([session](const DatapathFacts& facts) { return facts.ready && facts.session != session; }));
+  ASSERT_TRUE(agent.WaitFor(
+      [session](const vswitch::DatapathFacts& facts) { return facts.ready && facts.session != session; }));
   EXPECT_EQ(agent->Facts()->attachments.count(PortId("port-1")), 1u) << "known from the start of a session";
   EXPECT_EQ(agent.Apply(), "+1 ~0 -0");
   EXPECT_THAT(switch_.Ofctl("dump-flows"), HasSubstr("metadata=0x1"));
@@ -247,13 +248,14 @@ TEST_F(OvsRealTest, WaitsForALostDatabaseAndFollowsItWhenItIsBack) {
   AddFlow(agent.desired, "a", "metadata=0x1", "output:1");
   EXPECT_EQ(agent.Apply(), "+1 ~0 -0");
   switch_.KillDatabase();
-  EXPECT_TRUE(agent.WaitFor(
-      [](const DatapathFacts& facts) { return !facts.ready && HasProblem(facts, "ovs", "went away"); }));
+  EXPECT_TRUE(agent.WaitFor([](const vswitch::DatapathFacts& facts) {
+    return !facts.ready && HasProblem(facts, "ovs", "went away");
+  }));
 
   switch_.StartDatabase();
   switch_.Vsctl({"add-port", "br-int", "tap1", "--", "set", "interface", "tap1", "type=internal",
                  "external_ids:iface-id=port-1"});
-  EXPECT_TRUE(agent.WaitFor([](const DatapathFacts& facts) {
+  EXPECT_TRUE(agent.WaitFor([](const vswitch::DatapathFacts& facts) {
     return facts.ready && facts.attachments.count(PortId("port-1")) == 1 &&
            !HasProblem(facts, "ovs", "went away");
   }));
@@ -266,29 +268,30 @@ TEST_F(OvsRealTest, BindsPortsByIfaceIdAndNamesThoseThatFail) {
   ASSERT_TRUE(agent.WaitReady());
   switch_.Vsctl({"add-port", "br-int", "tap1", "--", "set", "interface", "tap1", "type=internal",
                  "external_ids:iface-id=port-1", "ofport_request=42"});
-  EXPECT_TRUE(agent.WaitFor([](const DatapathFacts& facts) {
+  EXPECT_TRUE(agent.WaitFor([](const vswitch::DatapathFacts& facts) {
     const auto found = facts.attachments.find(PortId("port-1"));
-    return found != facts.attachments.end() && found->second == Attachment{.interface = "tap1", .ofport = 42};
+    return found != facts.attachments.end() &&
+           found->second == vswitch::Attachment{.interface = "tap1", .ofport = 42};
   }));
   switch_.Vsctl({"--no-wait", "add-port", "br-int", "nosuch", "--", "set", "interface", "nosuch",
                  "external_ids:iface-id=port-2"});
-  EXPECT_TRUE(agent.WaitFor([](const DatapathFacts& facts) {
+  EXPECT_TRUE(agent.WaitFor([](const vswitch::DatapathFacts& facts) {
     return HasProblem(facts, "interface nosuch", "port-2: could not open network device nosuch");
   }));
   switch_.Vsctl({"del-port", "tap1"});
-  EXPECT_TRUE(agent.WaitFor([](const DatapathFacts& facts) { return facts.attachments.empty(); }));
+  EXPECT_TRUE(agent.WaitFor([](const vswitch::DatapathFacts& facts) { return facts.attachments.empty(); }));
 }
 
 TEST_F(OvsRealTest, NamesTheMissingUnderlayAndResolvesNeighboursOnceItIsThere) {
   Start();
   Agent agent(config_);
   agent->WantTunnels({kPeerVtep, kPeerVtep6, kDeadVtep});
-  EXPECT_TRUE(agent.WaitFor([](const DatapathFacts& facts) {
+  EXPECT_TRUE(agent.WaitFor([](const vswitch::DatapathFacts& facts) {
     return HasProblem(facts, "tunnel address 10.77.0.1", "ovs-vsctl add-br br-phy") &&
            facts.tunnels.count(kPeerVtep) > 0 && !facts.tunnels.at(kPeerVtep).problem.empty();
   }));
   MakeUnderlay();
-  const auto resolved = [](const DatapathFacts& facts) {
+  const auto resolved = [](const vswitch::DatapathFacts& facts) {
     return facts.tunnels.at(kPeerVtep).ready && facts.tunnels.at(kPeerVtep6).ready && facts.problems.empty();
   };
   ASSERT_TRUE(agent.WaitFor(resolved)) << agent->Facts()->tunnels.at(kPeerVtep).problem << "; "
@@ -296,7 +299,7 @@ TEST_F(OvsRealTest, NamesTheMissingUnderlayAndResolvesNeighboursOnceItIsThere) {
   const TunnelNeighbours neighbours = ParseTunnelNeighbours(switch_.Appctl({"tnl/neigh/show"}));
   EXPECT_EQ(neighbours.at({"br-phy", kPeerVtep}), agent->Facts()->tunnels.at(kPeerVtep).next_hop_mac);
   EXPECT_EQ(neighbours.count({"br-phy", kPeerVtep6}), 1u);
-  EXPECT_TRUE(agent.WaitFor([](const DatapathFacts& facts) {
+  EXPECT_TRUE(agent.WaitFor([](const vswitch::DatapathFacts& facts) {
     return facts.tunnels.at(kDeadVtep).problem == "10.77.0.3 does not answer ARP on br-phy";
   }));
   EXPECT_FALSE(agent->Facts()->tunnels.at(kDeadVtep).ready);
@@ -304,28 +307,30 @@ TEST_F(OvsRealTest, NamesTheMissingUnderlayAndResolvesNeighboursOnceItIsThere) {
   const uint64_t session = agent->Facts()->session;
   switch_.KillSwitch();
   switch_.StartSwitch();
-  ASSERT_TRUE(agent.WaitFor(
-      [&](const DatapathFacts& facts) { return facts.session != session && facts.ready && resolved(facts); }));
+  ASSERT_TRUE(agent.WaitFor([&](const vswitch::DatapathFacts& facts) {
+    return facts.session != session && facts.ready && resolved(facts);
+  }));
   EXPECT_EQ(ParseTunnelNeighbours(switch_.Appctl({"tnl/neigh/show"})).count({"br-phy", kPeerVtep}), 1u)
       << "a restarted switch is told again";
 }
 
 // Two networks with a router between, both families, and an endpoint of each on another host.
-HostView RoutedView() {
-  HostView view;
+vswitch::HostView RoutedView() {
+  vswitch::HostView view;
   view.host = HostId("h1");
   view.tunnel_addresses = {.v4 = kOwnVtep, .v6 = kOwnVtep6};
   view.hosts[HostId("h2")] = {
       .id = HostId("h2"), .vtep = kPeerVtep, .addresses = {.v4 = kPeerVtep, .v6 = kPeerVtep6}};
-  RouterView router{.id = RouterId("r"), .name = "r", .admin_state_up = true, .ports = {}, .routes = {}};
+  vswitch::RouterView router{
+      .id = RouterId("r"), .name = "r", .admin_state_up = true, .ports = {}, .routes = {}};
   for (uint8_t n = 1; n <= 2; ++n) {
     const NetworkId network(fmt::format("n{}", n));
-    view.networks.emplace(network, NetworkView{.id = network,
-                                               .name = network.str(),
-                                               .vni = *Vni::From(n),
-                                               .mtu = 1450,
-                                               .admin_state_up = true,
-                                               .flood_hosts = {HostId("h2")}});
+    view.networks.emplace(network, vswitch::NetworkView{.id = network,
+                                                        .name = network.str(),
+                                                        .vni = *Vni::From(n),
+                                                        .mtu = 1450,
+                                                        .admin_state_up = true,
+                                                        .flood_hosts = {HostId("h2")}});
     const IpAddress v4 = *IpAddress::Parse(fmt::format("10.0.{}.1", n));
     const IpAddress v6 = *IpAddress::Parse(fmt::format("fd00:{}::1", n));
     const MacAddress mac({0xfa, 0x16, 0x3e, 0, n, 1});
@@ -337,7 +342,7 @@ HostView RoutedView() {
                             .link_local = IpAddress::LinkLocal(mac)});
     for (const IpPrefix& prefix : router.ports.back().addresses) {
       router.routes.push_back({.destination = prefix.Network(),
-                               .origin = RouteOrigin::kConnected,
+                               .origin = vswitch::RouteOrigin::kConnected,
                                .next_hops = {{.out_port = port, .gateway = std::nullopt}}});
     }
     const auto ips = [n](int host) {
@@ -360,7 +365,7 @@ HostView RoutedView() {
   }
   router.routes.push_back(
       {.destination = *IpPrefix::Parse("192.168.0.0/16"),
-       .origin = RouteOrigin::kExtra,
+       .origin = vswitch::RouteOrigin::kExtra,
        .next_hops = {{.out_port = PortId("r1"), .gateway = *IpAddress::Parse("10.0.1.2")},
                      {.out_port = PortId("r1"), .gateway = *IpAddress::Parse("10.0.1.3")}}});
   view.routers[router.id] = std::move(router);
@@ -381,14 +386,15 @@ TEST_F(OvsRealTest, TakesWhatTheCompilerMakesAndReadsItBackAsEqual) {
     agent.desired = compiled;
     EXPECT_EQ(agent.Apply(), expected);
     for (const auto& [owner, reason] : agent.last.failed_owners) ADD_FAILURE() << owner.id << ": " << reason;
-    EXPECT_THAT(*agent->Compare(HostView()), testing::IsEmpty());
+    EXPECT_THAT(*agent->Compare(vswitch::HostView()), testing::IsEmpty());
   }
   // What is not wanted any more is deleted, and another rate is a change.
   Agent agent(config_);
   ASSERT_TRUE(agent.WaitReady());
-  agent.desired.AddMeter(3, {{2000, 2000}, {OwnerKind::kPort, "local1"}, DropReason::kReplicationRate});
+  agent.desired.AddMeter(
+      3, {{2000, 2000}, {vswitch::OwnerKind::kPort, "local1"}, vswitch::DropReason::kReplicationRate});
   EXPECT_EQ(agent.Apply(), fmt::format("+0 ~0 -{}", compiled.flows().size()));
-  EXPECT_THAT(*agent->Compare(HostView()), testing::IsEmpty());
+  EXPECT_THAT(*agent->Compare(vswitch::HostView()), testing::IsEmpty());
 }
 
 TEST_F(OvsRealTest, FiftyThousandFlows) {
@@ -415,13 +421,13 @@ TEST_F(OvsRealTest, FiftyThousandFlows) {
 
 // 1,500 VTEPs in one flow are more than OpenFlow's 64 KB.
 TEST_F(OvsRealTest, TakesAReplicationToThousandsOfHosts) {
-  HostView view;
+  vswitch::HostView view;
   view.host = HostId("h");
-  NetworkView network{NetworkId("n"), "n", *Vni::From(7), 1450, true, {}};
+  vswitch::NetworkView network{NetworkId("n"), "n", *Vni::From(7), 1450, true, {}};
   for (int i = 0; i < 3000; ++i) {
     const HostId id(fmt::format("h{:04}", i));
     const IpAddress vtep = *IpAddress::Parse(fmt::format("fd77::{:x}", 16 + i));
-    view.hosts.emplace(id, RemoteHost{id, vtep, {std::nullopt, vtep}});
+    view.hosts.emplace(id, vswitch::RemoteHost{id, vtep, {std::nullopt, vtep}});
     network.flood_hosts.push_back(id);
   }
   view.networks.emplace(network.id, network);

@@ -7,11 +7,11 @@
 #include <vector>
 
 #include "vswitch/datapath.h"
-#include "vswitch/ovs/switch_state.h"
+#include "vswitch/ovs/ovsdb/switch_state.h"
 
 namespace kasane::ovs {
 
-using TunnelStates = std::map<IpAddress, TunnelState>;
+using TunnelStates = std::map<IpAddress, vswitch::TunnelState>;
 
 class TunnelKeeper {
  public:

@@ -1,6 +1,6 @@
 #include "vswitch/packet/announcement.h"
 
-namespace kasane {
+namespace kasane::packet {
 namespace {
 
 constexpr uint32_t kSolicited = 0x40000000;  // RFC 4861, 4.4.
@@ -37,4 +37,4 @@ std::optional<AnnouncedAddress> AnnouncedBy(const Packet& packet) {
   return announced;
 }
 
-}  // namespace kasane
+}  // namespace kasane::packet

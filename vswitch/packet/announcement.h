@@ -5,11 +5,11 @@
 
 #include <optional>
 
-#include "vswitch/base/ip_address.h"
-#include "vswitch/base/mac_address.h"
+#include "base/ip_address.h"
+#include "base/mac_address.h"
 #include "vswitch/packet/packet.h"
 
-namespace kasane {
+namespace kasane::packet {
 
 struct AnnouncedAddress {
   IpAddress ip;
@@ -24,4 +24,4 @@ std::optional<AnnouncedAddress> AnnouncedBy(const Packet& packet);
 // A request of ARP for the sender's own address: it is never answered.
 bool IsGratuitousRequest(const Packet& packet);
 
-}  // namespace kasane
+}  // namespace kasane::packet

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <span>
 
-namespace kasane {
+namespace kasane::packet {
 
 // The one's complement sum of `bytes` in wire order, added to `sum`; not yet inverted. Only the last span of a
 // sum may have an odd length.
@@ -15,4 +15,4 @@ inline uint32_t OnesComplementSum(std::span<const uint8_t> bytes, uint32_t sum =
   return sum;
 }
 
-}  // namespace kasane
+}  // namespace kasane::packet

@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-namespace kasane {
+namespace kasane::packet {
 
 std::string HexText(std::span<const uint8_t> bytes) {
   std::string text;
@@ -11,4 +11,4 @@ std::string HexText(std::span<const uint8_t> bytes) {
   return text;
 }
 
-}  // namespace kasane
+}  // namespace kasane::packet

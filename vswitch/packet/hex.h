@@ -5,8 +5,8 @@
 #include <span>
 #include <string>
 
-namespace kasane {
+namespace kasane::packet {
 
 std::string HexText(std::span<const uint8_t> bytes);
 
-}  // namespace kasane
+}  // namespace kasane::packet

@@ -6,10 +6,10 @@
 #include <array>
 #include <utility>
 
-#include "vswitch/base/check.h"
+#include "base/check.h"
 #include "vswitch/packet/checksum.h"
 
-namespace kasane {
+namespace kasane::packet {
 namespace {
 
 constexpr size_t kEthernet = 14;
@@ -264,4 +264,4 @@ std::string Packet::Summary() const {
   return text + fmt::format(" ttl {}", ttl());
 }
 
-}  // namespace kasane
+}  // namespace kasane::packet

@@ -12,10 +12,10 @@
 #include <string>
 #include <vector>
 
-#include "vswitch/base/ip_address.h"
-#include "vswitch/base/mac_address.h"
+#include "base/ip_address.h"
+#include "base/mac_address.h"
 
-namespace kasane {
+namespace kasane::packet {
 
 inline constexpr uint16_t kEtherIpv4 = 0x0800;
 inline constexpr uint16_t kEtherArp = 0x0806;
@@ -131,4 +131,4 @@ class Packet {
   size_t l4_end_ = 0;  // End of the IP packet.
 };
 
-}  // namespace kasane
+}  // namespace kasane::packet

@@ -6,7 +6,7 @@
 #include "vswitch/packet/packet.h"
 #include "vswitch/packet/packet_encode.h"
 
-namespace kasane {
+namespace kasane::packet {
 namespace {
 
 using View = std::span<const uint8_t>;
@@ -423,4 +423,4 @@ Layer Shortened(Layer layer, std::span<const uint8_t> frame) {
   return layer;
 }
 
-}  // namespace kasane
+}  // namespace kasane::packet

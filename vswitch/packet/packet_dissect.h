@@ -7,7 +7,7 @@
 
 #include "vswitch/packet/packet_layer.h"
 
-namespace kasane {
+namespace kasane::packet {
 
 // Every field that the frame has, computed ones included. Never reads beyond the frame: what is truncated or
 // not understood is the payload of the layer before. With `as`, the outermost layers are read as those of `as`
@@ -19,4 +19,4 @@ std::optional<Layer> Dissect(std::span<const uint8_t> frame, const Layer* as = n
 // `frame` is what it encodes to.
 Layer Shortened(Layer layer, std::span<const uint8_t> frame);
 
-}  // namespace kasane
+}  // namespace kasane::packet

@@ -4,11 +4,11 @@
 #include <span>
 #include <string_view>
 
-#include "vswitch/base/status.h"
+#include "base/status.h"
 #include "vswitch/packet/checksum.h"
 #include "vswitch/packet/packet.h"
 
-namespace kasane {
+namespace kasane::packet {
 namespace {
 
 using Bytes = std::vector<uint8_t>;
@@ -478,4 +478,4 @@ absl::StatusOr<Bytes> EncodeFrame(const Layer& layer) {
 
 absl::StatusOr<std::vector<uint8_t>> EncodeLayers(const Layer& layer) { return EncodeFrame(layer); }
 
-}  // namespace kasane
+}  // namespace kasane::packet

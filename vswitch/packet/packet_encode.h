@@ -9,10 +9,10 @@
 
 #include "vswitch/packet/packet_layer.h"
 
-namespace kasane {
+namespace kasane::packet {
 
 // The Ethernet frame, without FCS. INVALID_ARGUMENT, naming the column and the field, if a field is missing
 // that nothing else tells, or if fields contradict each other.
 absl::StatusOr<std::vector<uint8_t>> EncodeLayers(const Layer& layer);
 
-}  // namespace kasane
+}  // namespace kasane::packet

@@ -6,11 +6,11 @@
 #include <array>
 #include <charconv>
 
-#include "vswitch/base/check.h"
-#include "vswitch/base/status.h"
+#include "base/check.h"
+#include "base/status.h"
 #include "vswitch/packet/hex.h"
 
-namespace kasane {
+namespace kasane::packet {
 namespace {
 
 constexpr std::array<std::string_view, kLayerKinds> kNames = {
@@ -292,4 +292,4 @@ void Layer::Remove(std::string_view name) {
   std::erase_if(fields, [&](const Field& field) { return field.def->name == name; });
 }
 
-}  // namespace kasane
+}  // namespace kasane::packet

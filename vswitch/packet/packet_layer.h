@@ -13,10 +13,10 @@
 #include <variant>
 #include <vector>
 
-#include "vswitch/base/ip_address.h"
-#include "vswitch/base/mac_address.h"
+#include "base/ip_address.h"
+#include "base/mac_address.h"
 
-namespace kasane {
+namespace kasane::packet {
 
 enum class LayerKind : uint8_t {
   kEth,
@@ -106,4 +106,4 @@ inline constexpr size_t kMaxLayerDepth = 5;
 // What size= fills a payload with.
 inline constexpr uint8_t kFiller = 'a';
 
-}  // namespace kasane
+}  // namespace kasane::packet

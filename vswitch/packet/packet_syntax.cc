@@ -2,9 +2,9 @@
 
 #include <algorithm>
 
-#include "vswitch/base/status.h"
+#include "base/status.h"
 
-namespace kasane {
+namespace kasane::packet {
 namespace {
 
 constexpr std::string_view kHex = "hex:";
@@ -206,4 +206,4 @@ absl::StatusOr<std::vector<uint8_t>> ParseHexFrame(std::string_view text) {
   return bytes;
 }
 
-}  // namespace kasane
+}  // namespace kasane::packet

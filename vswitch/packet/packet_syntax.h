@@ -12,7 +12,7 @@
 
 #include "vswitch/packet/packet_layer.h"
 
-namespace kasane {
+namespace kasane::packet {
 
 // INVALID_ARGUMENT with the column, the field and what was expected: "column 14: ttl: 300 is not 0 to 255".
 absl::StatusOr<Layer> ParseLayers(std::string_view text);
@@ -23,4 +23,4 @@ bool IsHexFrame(std::string_view text);
 // Its bytes; blanks, line ends and colons are allowed between octets.
 absl::StatusOr<std::vector<uint8_t>> ParseHexFrame(std::string_view text);
 
-}  // namespace kasane
+}  // namespace kasane::packet

@@ -4,13 +4,13 @@
 
 #include <algorithm>
 
-#include "vswitch/base/status.h"
+#include "base/status.h"
 #include "vswitch/packet/hex.h"
 #include "vswitch/packet/packet_dissect.h"
 #include "vswitch/packet/packet_encode.h"
 #include "vswitch/packet/packet_syntax.h"
 
-namespace kasane {
+namespace kasane::packet {
 namespace {
 
 std::string HexFrame(std::span<const uint8_t> frame) { return "hex:" + HexText(frame); }
@@ -119,4 +119,4 @@ std::optional<std::string> FieldMatch::Mismatch(std::span<const uint8_t> frame) 
   return ChecksumMismatch(*layer_, *seen, frame);
 }
 
-}  // namespace kasane
+}  // namespace kasane::packet

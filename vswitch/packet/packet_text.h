@@ -22,7 +22,7 @@
 
 #include "vswitch/packet/packet_layer.h"
 
-namespace kasane {
+namespace kasane::packet {
 
 // The frame, without FCS. INVALID_ARGUMENT with the column, the field and what was expected:
 // "column 14: ttl: 300 is not 0 to 255".
@@ -47,4 +47,4 @@ class FieldMatch {
   std::optional<Layer> layer_;  // Of all else.
 };
 
-}  // namespace kasane
+}  // namespace kasane::packet

@@ -5,11 +5,11 @@
 
 #include <random>
 
-#include "vswitch/base/status.h"
+#include "base/status.h"
 #include "vswitch/packet/checksum.h"
 #include "vswitch/packet/packet.h"
 
-namespace kasane {
+namespace kasane::packet {
 namespace {
 
 using ::testing::HasSubstr;
@@ -253,4 +253,4 @@ TEST(FieldMatch, Bytes) {
 }
 
 }  // namespace
-}  // namespace kasane
+}  // namespace kasane::packet

@@ -56,22 +56,24 @@ class ClaimsTest : public ::testing::Test {
  protected:
   ClaimsTest() {
     view_.host = HostId("h1");
-    view_.networks.emplace(kNet,
-                           NetworkView{kNet, "net", *Vni::From(7), 1450, true, {HostId("h2")}, {HostId("h3")}});
+    view_.networks.emplace(
+        kNet, vswitch::NetworkView{kNet, "net", *Vni::From(7), 1450, true, {HostId("h2")}, {HostId("h3")}});
     AddLocal("a", 1, true);
     AddLocal("c", 3, false);
     view_.endpoints.emplace(
         PortId("b"),
-        RemoteEndpoint{PortId("b"), "b", kNet, HostId("h2"), Mac(2), {Ip("10.0.0.2")}, true, Allowed(2, true)});
+        vswitch::RemoteEndpoint{
+            PortId("b"), "b", kNet, HostId("h2"), Mac(2), {Ip("10.0.0.2")}, true, Allowed(2, true)});
     for (const char* n : {"2", "3"}) {
       const IpAddress vtep = Ip(std::string("192.0.2.") + n);
       view_.hosts.emplace(HostId(std::string("h") + n),
-                          RemoteHost{HostId(std::string("h") + n), vtep, {vtep, std::nullopt}});
+                          vswitch::RemoteHost{HostId(std::string("h") + n), vtep, {vtep, std::nullopt}});
     }
   }
 
-  static std::vector<AllowedAddress> Allowed(int n, bool vip) {
-    std::vector<AllowedAddress> allowed = {{Mac(n), IpPrefix::Host(Ip("10.0.0." + std::to_string(n)))}};
+  static std::vector<vswitch::AllowedAddress> Allowed(int n, bool vip) {
+    std::vector<vswitch::AllowedAddress> allowed = {
+        {Mac(n), IpPrefix::Host(Ip("10.0.0." + std::to_string(n)))}};
     if (vip) {
       allowed.push_back({Mac(n), IpPrefix::Host(kVip)});
       allowed.push_back({kVirtual, IpPrefix::Host(kVip)});
@@ -81,7 +83,7 @@ class ClaimsTest : public ::testing::Test {
   void AddLocal(const char* id, int n, bool vip) {
     view_.ports.emplace(
         PortId(id),
-        LocalPort{
+        vswitch::LocalPort{
             PortId(id), id, kNet, Mac(n), {Ip("10.0.0." + std::to_string(n))}, true, true, Allowed(n, vip)});
   }
   void Claim(const char* port, const MacAddress& mac, uint64_t sequence = 1) {
@@ -96,14 +98,14 @@ class ClaimsTest : public ::testing::Test {
     return places;
   }
 
-  HostView view_;
+  vswitch::HostView view_;
 };
 
 TEST_F(ClaimsTest, AnswersGiveTheClaimersMacButNotToTheClaimer) {
   Claim("b", kVirtual);
   const Result asked = FromPort(view_, PortId("c"), Arp(1, Mac(3), Ip("10.0.0.3"), kVip));
   ASSERT_EQ(Places(asked), std::vector<std::string>{"c"});
-  EXPECT_EQ(Packet(asked.deliveries[0].frame).arp_sha(), kVirtual);
+  EXPECT_EQ(packet::Packet(asked.deliveries[0].frame).arp_sha(), kVirtual);
   Claim("c", Mac(3));
   const Result own = FromPort(view_, PortId("c"), Arp(1, Mac(3), Ip("10.0.0.3"), kVip));
   EXPECT_THAT(Places(own), UnorderedElementsAre("a", "h2"));
@@ -118,7 +120,7 @@ TEST_F(ClaimsTest, AGratuitousRequestIsHeardByAllAndNeverAnswered) {
 }
 
 TEST_F(ClaimsTest, AVirtualMacLeadsToTheClaimer) {
-  EXPECT_EQ(FromPort(view_, PortId("c"), To(kVirtual, Mac(3))).drop, DropReason::kNotIp);
+  EXPECT_EQ(FromPort(view_, PortId("c"), To(kVirtual, Mac(3))).drop, vswitch::DropReason::kNotIp);
   view_.ports.at(PortId("c")).port_security_enabled = false;
   Claim("b", kVirtual);
   EXPECT_EQ(Places(FromPort(view_, PortId("c"), To(kVirtual, Mac(3)))), std::vector<std::string>{"h2"});
@@ -128,8 +130,8 @@ TEST_F(ClaimsTest, AVirtualMacLeadsToTheClaimer) {
 }
 
 TEST_F(ClaimsTest, WhoMayClaim) {
-  const ClaimKey vip(kNet, kVip);
-  const ClaimKey fixed(kNet, Ip("10.0.0.3"));
+  const vswitch::ClaimKey vip(kNet, kVip);
+  const vswitch::ClaimKey fixed(kNet, Ip("10.0.0.3"));
   EXPECT_TRUE(MayClaim(view_, vip, Mac(1), PortId("a")));
   EXPECT_TRUE(MayClaim(view_, vip, kVirtual, PortId("b")));
   EXPECT_FALSE(MayClaim(view_, vip, Mac(3), PortId("c"))) << "not allowed";
@@ -137,7 +139,7 @@ TEST_F(ClaimsTest, WhoMayClaim) {
   EXPECT_FALSE(MayClaim(view_, fixed, Mac(1), PortId("a")));
   EXPECT_TRUE(MayClaim(view_, fixed, Mac(3), PortId("c"))) << "the owner claims back";
 
-  LocalPort& open = view_.ports.at(PortId("a"));
+  vswitch::LocalPort& open = view_.ports.at(PortId("a"));
   open.port_security_enabled = false;
   EXPECT_FALSE(MayClaim(view_, fixed, Mac(1), PortId("a"))) << "loses to a fixed IP";
   EXPECT_FALSE(MayClaim(view_, {kNet, Ip("10.0.0.9")}, Mac(3), PortId("a"))) << "c's MAC";
@@ -150,11 +152,12 @@ TEST_F(ClaimsTest, NobodyClaimsWhatIsTheRouters) {
   const MacAddress mac = Mac(50);
   view_.routers.emplace(
       RouterId("r"),
-      RouterView{RouterId("r"),
-                 "r",
-                 true,
-                 {{PortId("i"), kNet, mac, {IpPrefix(Ip("10.0.0.254"), 24)}, IpAddress::LinkLocal(mac)}},
-                 {}});
+      vswitch::RouterView{
+          RouterId("r"),
+          "r",
+          true,
+          {{PortId("i"), kNet, mac, {IpPrefix(Ip("10.0.0.254"), 24)}, IpAddress::LinkLocal(mac)}},
+          {}});
   view_.ports.at(PortId("a")).allowed.push_back({Mac(1), *IpPrefix::Parse("10.0.0.0/24")});
   EXPECT_TRUE(MayClaim(view_, {kNet, Ip("10.0.0.253")}, Mac(1), PortId("a")));
   EXPECT_FALSE(MayClaim(view_, {kNet, Ip("10.0.0.254")}, Mac(1), PortId("a")));
@@ -169,7 +172,7 @@ TEST_F(ClaimsTest, UnknownUnicastReachesOnlyPortsWithoutSecurity) {
   EXPECT_EQ(Places(FromPort(view_, PortId("c"), unknown)), std::vector<std::string>{"h2"});
   EXPECT_EQ(Places(FromTunnel(view_, Ip("192.0.2.2"), 7, To(Mac(77), Mac(2)))), std::vector<std::string>{"c"});
   view_.ports.at(PortId("c")).port_security_enabled = true;
-  EXPECT_EQ(FromTunnel(view_, Ip("192.0.2.2"), 7, To(Mac(77), Mac(2))).drop, DropReason::kNotLocal);
+  EXPECT_EQ(FromTunnel(view_, Ip("192.0.2.2"), 7, To(Mac(77), Mac(2))).drop, vswitch::DropReason::kNotLocal);
 }
 
 TEST_F(ClaimsTest, LearnsBehindPortsWithoutSecurityAlone) {
@@ -197,17 +200,19 @@ TEST_F(ClaimsTest, LearnsBehindPortsWithoutSecurityAlone) {
 }
 
 TEST(Announcement, IsAGroupFrameThatNamesAUnicastAddress) {
-  const AnnouncedAddress vip{kVip, Mac(1)};
-  EXPECT_EQ(AnnouncedBy(Packet(Arp(1, Mac(1), kVip, kVip))), vip);
-  EXPECT_EQ(AnnouncedBy(Packet(Arp(2, Mac(1), kVip, kVip))), vip);
-  EXPECT_EQ(AnnouncedBy(Packet(Arp(2, Mac(1), kVip, Ip("10.0.0.9")))), vip) << "a reply to everybody";
-  EXPECT_EQ(AnnouncedBy(Packet(Arp(1, Mac(1), kVip, Ip("10.0.0.9")))), std::nullopt) << "a question";
-  EXPECT_EQ(AnnouncedBy(Packet(Arp(2, Mac(1), kVip, kVip, Mac(2)))), std::nullopt) << "to one";
-  EXPECT_EQ(AnnouncedBy(Packet(Arp(1, Mac(1), IpAddress(), IpAddress()))), std::nullopt);
-  EXPECT_EQ(AnnouncedBy(Packet(Arp(1, MacAddress::Broadcast(), kVip, kVip))), std::nullopt);
+  const packet::AnnouncedAddress vip{kVip, Mac(1)};
+  EXPECT_EQ(packet::AnnouncedBy(packet::Packet(Arp(1, Mac(1), kVip, kVip))), vip);
+  EXPECT_EQ(packet::AnnouncedBy(packet::Packet(Arp(2, Mac(1), kVip, kVip))), vip);
+  EXPECT_EQ(packet::AnnouncedBy(packet::Packet(Arp(2, Mac(1), kVip, Ip("10.0.0.9")))), vip)
+      << "a reply to everybody";
+  EXPECT_EQ(packet::AnnouncedBy(packet::Packet(Arp(1, Mac(1), kVip, Ip("10.0.0.9")))), std::nullopt)
+      << "a question";
+  EXPECT_EQ(packet::AnnouncedBy(packet::Packet(Arp(2, Mac(1), kVip, kVip, Mac(2)))), std::nullopt) << "to one";
+  EXPECT_EQ(packet::AnnouncedBy(packet::Packet(Arp(1, Mac(1), IpAddress(), IpAddress()))), std::nullopt);
+  EXPECT_EQ(packet::AnnouncedBy(packet::Packet(Arp(1, MacAddress::Broadcast(), kVip, kVip))), std::nullopt);
   Frame truncated = Arp(1, Mac(1), kVip, kVip);
   truncated.resize(30);
-  EXPECT_EQ(AnnouncedBy(Packet(truncated)), std::nullopt);
+  EXPECT_EQ(packet::AnnouncedBy(packet::Packet(truncated)), std::nullopt);
 }
 
 }  // namespace

@@ -31,9 +31,10 @@ const LearnedMacs& Cloud::LearnedOn(const HostId& host) const {
 void Cloud::Follow(const HostId& host, Result result, CloudResult& out) const {
   for (Step& step : result.steps) out.steps.push_back({host, std::move(step)});
   if (result.drop) out.drops.push_back({host, *result.drop});
-  for (const DropReason reason : result.answer_drops) out.drops.push_back({host, reason});
+  for (const vswitch::DropReason reason : result.answer_drops) out.drops.push_back({host, reason});
   if (result.learned) out.learned.emplace_back(host, *result.learned);
-  for (const Announcement& announcement : result.announcements) out.announcements.push_back(announcement);
+  for (const slowpath::Announcement& announcement : result.announcements)
+    out.announcements.push_back(announcement);
   for (Delivery& delivery : result.deliveries) {
     if (delivery.port) {
       out.deliveries.push_back({host, *delivery.port, std::move(delivery.frame)});
@@ -41,7 +42,7 @@ void Cloud::Follow(const HostId& host, Result result, CloudResult& out) const {
     }
     const auto next = views_.find(*delivery.host);
     if (next == views_.end()) continue;  // A host that is not there receives nothing.
-    const TunnelAddresses& own = views_.at(host).tunnel_addresses;
+    const vswitch::TunnelAddresses& own = views_.at(host).tunnel_addresses;
     const auto& source = delivery.vtep->is_v4() ? own.v4 : own.v6;
     if (!source) continue;
     Follow(

@@ -20,7 +20,7 @@ struct CloudDelivery {
 
 struct CloudDrop {
   HostId host;
-  DropReason reason;
+  vswitch::DropReason reason;
 
   bool operator==(const CloudDrop&) const = default;
 };
@@ -36,17 +36,17 @@ struct CloudResult {
   std::vector<CloudStep> steps;
   // What the frame teaches, for the frames after it: MACs by host, and who speaks for an address now.
   std::vector<std::pair<HostId, LearnedMacs::value_type>> learned;
-  std::vector<Announcement> announcements;
+  std::vector<slowpath::Announcement> announcements;
 };
 
 class Cloud {
  public:
   using Learned = std::map<HostId, LearnedMacs>;
 
-  explicit Cloud(std::map<HostId, HostView> views, Learned learned = {})
+  explicit Cloud(std::map<HostId, vswitch::HostView> views, Learned learned = {})
       : views_(std::move(views)), learned_(std::move(learned)) {}
 
-  const std::map<HostId, HostView>& views() const { return views_; }
+  const std::map<HostId, vswitch::HostView>& views() const { return views_; }
   const Learned& learned() const { return learned_; }
 
   // `frame` is sent by the VM at `port`. On a host that does not have the port it drops as unknown_port.
@@ -64,7 +64,7 @@ class Cloud {
   const LearnedMacs& LearnedOn(const HostId& host) const;
   void Follow(const HostId& host, Result result, CloudResult& out) const;
 
-  std::map<HostId, HostView> views_;
+  std::map<HostId, vswitch::HostView> views_;
   Learned learned_;
 };
 

@@ -14,19 +14,20 @@ const MacAddress kMacA({2, 0, 0, 0, 0, 1});
 const MacAddress kMacB({2, 0, 0, 0, 0, 2});
 
 // Two hosts with a VM each, port security off.
-HostView View(const std::string& host, const std::string& other, uint32_t own, uint32_t peer) {
-  HostView view;
+vswitch::HostView View(const std::string& host, const std::string& other, uint32_t own, uint32_t peer) {
+  vswitch::HostView view;
   view.host = HostId(host);
   view.tunnel_addresses.v4 = IpAddress::V4(own);
   const IpAddress remote = IpAddress::V4(peer);
   view.hosts[HostId(other)] = {HostId(other), remote, {remote, std::nullopt}};
-  view.networks.emplace(kNetwork, NetworkView{kNetwork, "n", *Vni::From(5), 1450, true, {HostId(other)}});
+  view.networks.emplace(kNetwork,
+                        vswitch::NetworkView{kNetwork, "n", *Vni::From(5), 1450, true, {HostId(other)}});
   return view;
 }
 
 Cloud TwoHosts() {
-  HostView a = View("h1", "h2", 1, 2);
-  HostView b = View("h2", "h1", 2, 1);
+  vswitch::HostView a = View("h1", "h2", 1, 2);
+  vswitch::HostView b = View("h2", "h1", 2, 1);
   a.ports[PortId("a")] = {PortId("a"), "a", kNetwork, kMacA, {}, true, false};
   a.endpoints[PortId("b")] = {PortId("b"), "b", kNetwork, HostId("h2"), kMacB, {}, false};
   b.ports[PortId("b")] = {PortId("b"), "b", kNetwork, kMacB, {}, true, false};
@@ -54,10 +55,10 @@ TEST(Cloud, SaysWhichHostDrops) {
   const Cloud cloud = TwoHosts();
   const CloudResult unknown = cloud.FromPort(HostId("h1"), PortId("b"), To(kMacB));
   ASSERT_THAT(unknown.drops, SizeIs(1));
-  EXPECT_EQ(unknown.drops[0], (CloudDrop{HostId("h1"), DropReason::kUnknownPort}));
+  EXPECT_EQ(unknown.drops[0], (CloudDrop{HostId("h1"), vswitch::DropReason::kUnknownPort}));
   const CloudResult vtep = cloud.FromTunnel(HostId("h2"), IpAddress::V4(9), 5, To(kMacB));
   ASSERT_THAT(vtep.drops, SizeIs(1));
-  EXPECT_EQ(vtep.drops[0], (CloudDrop{HostId("h2"), DropReason::kUnknownVtep}));
+  EXPECT_EQ(vtep.drops[0], (CloudDrop{HostId("h2"), vswitch::DropReason::kUnknownVtep}));
 }
 
 }  // namespace

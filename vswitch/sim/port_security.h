@@ -3,13 +3,13 @@
 
 #include <optional>
 
-#include "vswitch/base/drop_reason.h"
+#include "vswitch/drop_reason.h"
 #include "vswitch/host_view.h"
 #include "vswitch/packet/packet.h"
 
 namespace kasane::sim {
 
 // Why `port`, whose port security is on, may not send `packet`; nothing if it may.
-std::optional<DropReason> WhyRefused(const LocalPort& port, const Packet& packet);
+std::optional<vswitch::DropReason> WhyRefused(const vswitch::LocalPort& port, const packet::Packet& packet);
 
 }  // namespace kasane::sim

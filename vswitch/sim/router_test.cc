@@ -6,8 +6,8 @@
 #include <set>
 #include <string>
 
-#include "tests/differential/frames.h"
 #include "vswitch/packet/packet.h"
+#include "vswitch/packet/testing/frames.h"
 #include "vswitch/sim/sim.h"
 
 namespace kasane::sim {
@@ -20,24 +20,25 @@ const MacAddress kVm = Mac(1);
 const MacAddress kOther = Mac(2);
 const MacAddress kGateway = Mac(0xfe);
 
-void AddPort(HostView& view, const std::string& id, const std::string& network, const MacAddress& mac,
+void AddPort(vswitch::HostView& view, const std::string& id, const std::string& network, const MacAddress& mac,
              std::vector<IpAddress> ips) {
-  view.ports.emplace(PortId(id),
-                     LocalPort{PortId(id), id, NetworkId(network), mac, std::move(ips), true, false, {}});
+  view.ports.emplace(
+      PortId(id), vswitch::LocalPort{PortId(id), id, NetworkId(network), mac, std::move(ips), true, false, {}});
 }
 
 // Networks left (MTU 1450: vm, other) and right (MTU 1000: one, two), and a router; everything is on this host.
-HostView LeftAndRight() {
-  HostView view;
+vswitch::HostView LeftAndRight() {
+  vswitch::HostView view;
   view.host = HostId("h");
   for (const auto& [name, vni, mtu] : {std::tuple{"left", 1U, 1450U}, std::tuple{"right", 2U, 1000U}}) {
-    view.networks.emplace(NetworkId(name), NetworkView{NetworkId(name), name, *Vni::From(vni), mtu, true, {}});
+    view.networks.emplace(NetworkId(name),
+                          vswitch::NetworkView{NetworkId(name), name, *Vni::From(vni), mtu, true, {}});
   }
   AddPort(view, "vm", "left", kVm, {Ip("10.0.0.1"), Ip("2001:db8::1")});
   AddPort(view, "other", "left", kOther, {Ip("10.0.0.2"), Ip("2001:db8::2")});
   AddPort(view, "one", "right", Mac(3), {Ip("10.0.1.1"), Ip("2001:db8:1::1")});
   AddPort(view, "two", "right", Mac(4), {Ip("10.0.1.2"), Ip("2001:db8:1::2")});
-  RouterView router{RouterId("r"), "r", true, {}, {}};
+  vswitch::RouterView router{RouterId("r"), "r", true, {}, {}};
   const auto port = [&](const char* id, const char* network, const MacAddress& mac, const char* v4,
                         const char* v6) {
     router.ports.push_back(
@@ -45,15 +46,15 @@ HostView LeftAndRight() {
   };
   port("r-left", "left", kGateway, "10.0.0.254", "2001:db8::fe");
   port("r-right", "right", Mac(0xfd), "10.0.1.254", "2001:db8:1::fe");
-  const auto route = [&](const char* prefix, RouteOrigin origin, std::vector<NextHop> hops) {
+  const auto route = [&](const char* prefix, vswitch::RouteOrigin origin, std::vector<vswitch::NextHop> hops) {
     router.routes.push_back({*IpPrefix::Parse(prefix), origin, std::move(hops)});
   };
-  route("10.0.0.0/24", RouteOrigin::kConnected, {{PortId("r-left"), {}}});
-  route("10.0.1.0/24", RouteOrigin::kConnected, {{PortId("r-right"), {}}});
-  route("192.0.2.0/24", RouteOrigin::kExtra,
+  route("10.0.0.0/24", vswitch::RouteOrigin::kConnected, {{PortId("r-left"), {}}});
+  route("10.0.1.0/24", vswitch::RouteOrigin::kConnected, {{PortId("r-right"), {}}});
+  route("192.0.2.0/24", vswitch::RouteOrigin::kExtra,
         {{PortId("r-right"), Ip("10.0.1.1")}, {PortId("r-right"), Ip("10.0.1.2")}});
-  route("2001:db8::/64", RouteOrigin::kConnected, {{PortId("r-left"), {}}});
-  route("2001:db8:1::/64", RouteOrigin::kConnected, {{PortId("r-right"), {}}});
+  route("2001:db8::/64", vswitch::RouteOrigin::kConnected, {{PortId("r-left"), {}}});
+  route("2001:db8:1::/64", vswitch::RouteOrigin::kConnected, {{PortId("r-right"), {}}});
   view.routers.emplace(router.id, router);
   return view;
 }
@@ -69,7 +70,7 @@ Frame ToGateway(const frames::Ip& ip, size_t data = 8) {
 // The only delivery must be an ICMP error to the VM; its type, code and source.
 std::string ErrorOf(const Result& result) {
   if (result.deliveries.size() != 1 || result.deliveries[0].port != PortId("vm")) return "none";
-  const Packet packet(result.deliveries[0].frame);
+  const packet::Packet packet(result.deliveries[0].frame);
   EXPECT_EQ(packet.eth_src(), kGateway);
   EXPECT_EQ(packet.eth_dst(), kVm);
   return std::to_string(packet.icmp_type()) + "/" + std::to_string(packet.icmp_code()) + " from " +
@@ -78,7 +79,7 @@ std::string ErrorOf(const Result& result) {
 
 TEST(SimRouter, ErrorsComeFromTheInterfaceThatThePacketEntered) {
   const Result ttl = Send(ToGateway(Between("10.0.0.1", "10.0.1.1", 1)));
-  EXPECT_EQ(ttl.drop, DropReason::kTtlExceeded);
+  EXPECT_EQ(ttl.drop, vswitch::DropReason::kTtlExceeded);
   EXPECT_EQ(ErrorOf(ttl), "11/0 from 10.0.0.254");
   EXPECT_EQ(ErrorOf(Send(ToGateway(Between("10.0.0.1", "198.51.100.1")))), "3/0 from 10.0.0.254");
   EXPECT_EQ(ErrorOf(Send(ToGateway(Between("10.0.0.1", "10.0.1.77")))), "3/1 from 10.0.0.254");
@@ -89,9 +90,9 @@ TEST(SimRouter, ErrorsComeFromTheInterfaceThatThePacketEntered) {
 
 TEST(SimRouter, AnErrorThatCannotBeRoutedIsDroppedOnItsOwnAccount) {
   const Result result = Send(ToGateway(Between("203.0.113.1", "10.0.1.1", 1)));
-  EXPECT_EQ(result.drop, DropReason::kTtlExceeded);
+  EXPECT_EQ(result.drop, vswitch::DropReason::kTtlExceeded);
   EXPECT_TRUE(result.deliveries.empty());
-  EXPECT_THAT(result.answer_drops, testing::ElementsAre(DropReason::kNoRoute));
+  EXPECT_THAT(result.answer_drops, testing::ElementsAre(vswitch::DropReason::kNoRoute));
 }
 
 TEST(SimRouter, TheMtuOfTheEgressNetworkCountsAlsoWithoutDontFragment) {
@@ -100,7 +101,7 @@ TEST(SimRouter, TheMtuOfTheEgressNetworkCountsAlsoWithoutDontFragment) {
   EXPECT_EQ(fits.deliveries[0].port, PortId("one"));
 
   const Result v4 = Send(ToGateway(Between("10.0.0.1", "10.0.1.1"), 1000 - 27));
-  EXPECT_EQ(v4.drop, DropReason::kMtu);
+  EXPECT_EQ(v4.drop, vswitch::DropReason::kMtu);
   EXPECT_EQ(ErrorOf(v4), "3/4 from 10.0.0.254");
   const Frame& frame4 = v4.deliveries[0].frame;
   EXPECT_EQ(frame4[40] << 8 | frame4[41], 1000) << "the next hop's MTU (RFC 1191)";
@@ -116,7 +117,7 @@ TEST(SimRouter, ABridgedFrameLargerThanTheMtuIsDroppedInSilence) {
     return Send(frames::Udp({kOther, kVm}, Between("10.0.0.1", "10.0.0.2"), 1, 2, data));
   };
   EXPECT_EQ(send(1450 - 28).deliveries.size(), 1U);
-  EXPECT_EQ(send(1450 - 27).drop, DropReason::kMtu);
+  EXPECT_EQ(send(1450 - 27).drop, vswitch::DropReason::kMtu);
   EXPECT_TRUE(send(1450 - 27).deliveries.empty());
 }
 
@@ -136,13 +137,13 @@ TEST(SimRouter, AnswersEchoToItsLinkLocalOnTheLink) {
   EXPECT_EQ(result.deliveries[0].port, PortId("vm"));
   EXPECT_EQ(result.deliveries[0].frame, [&] {
     Frame reply = frames::Echo({kVm, kGateway}, {own, IpAddress::LinkLocal(kVm), 64}, 1, 8);
-    Packet packet(reply);
+    packet::Packet packet(reply);
     packet.set_icmp_type(129);
     return packet.frame();
   }());
   EXPECT_EQ(
       Send(frames::Echo({kGateway, kVm}, {Ip("2001:db8::1"), IpAddress::LinkLocal(Mac(0xfd)), 9}, 1, 8)).drop,
-      DropReason::kRouterLocal)
+      vswitch::DropReason::kRouterLocal)
       << "the address of another link";
 }
 
@@ -169,7 +170,7 @@ TEST(SimRouter, ForwardsFragmentsAndTellsOfTheFirstOneOnly) {
     EXPECT_NE(ErrorOf(Send(expired[0])), "none");
     EXPECT_EQ(ErrorOf(Send(expired[1])), "none");
     EXPECT_EQ(ErrorOf(Send(expired[2])), "none");
-    EXPECT_EQ(Send(expired[2]).drop, DropReason::kTtlExceeded);
+    EXPECT_EQ(Send(expired[2]).drop, vswitch::DropReason::kTtlExceeded);
   }
 }
 
@@ -181,7 +182,7 @@ TEST(Sim, DuplicateAddressDetectionIsAnsweredToAllNodesAtTheAskingPort) {
   const Result taken = Send(probe("2001:db8::2"));
   ASSERT_EQ(taken.deliveries.size(), 1U);
   EXPECT_EQ(taken.deliveries[0].port, PortId("vm"));
-  const Packet answer(taken.deliveries[0].frame);
+  const packet::Packet answer(taken.deliveries[0].frame);
   EXPECT_EQ(answer.ip_dst(), Ip("ff02::1"));
   EXPECT_EQ(answer.eth_dst(), MulticastMac(Ip("ff02::1")));
   EXPECT_EQ(answer.nd_option(2), kOther);

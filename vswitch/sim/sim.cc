@@ -4,12 +4,13 @@
 
 namespace kasane::sim {
 
-Result FromPort(const HostView& view, const PortId& port, const Frame& frame, const LearnedMacs& learned) {
+Result FromPort(const vswitch::HostView& view, const PortId& port, const Frame& frame,
+                const LearnedMacs& learned) {
   Choices choices;
   return Walk(view, frame, learned, choices).FromPort(port);
 }
 
-std::vector<Result> EveryFromPort(const HostView& view, const PortId& port, const Frame& frame,
+std::vector<Result> EveryFromPort(const vswitch::HostView& view, const PortId& port, const Frame& frame,
                                   const LearnedMacs& learned) {
   std::vector<Result> results;
   Choices choices;
@@ -19,8 +20,8 @@ std::vector<Result> EveryFromPort(const HostView& view, const PortId& port, cons
   return results;
 }
 
-Result FromTunnel(const HostView& view, const IpAddress& outer_source, uint32_t vni, const Frame& frame,
-                  const LearnedMacs& learned) {
+Result FromTunnel(const vswitch::HostView& view, const IpAddress& outer_source, uint32_t vni,
+                  const Frame& frame, const LearnedMacs& learned) {
   Choices choices;
   return Walk(view, frame, learned, choices).FromTunnel(outer_source, vni);
 }

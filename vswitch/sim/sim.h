@@ -9,8 +9,8 @@
 #include <utility>
 #include <vector>
 
-#include "vswitch/base/drop_reason.h"
 #include "vswitch/datapath.h"
+#include "vswitch/drop_reason.h"
 #include "vswitch/host_view.h"
 #include "vswitch/slowpath/slow_path.h"
 
@@ -20,7 +20,7 @@ using Frame = std::vector<uint8_t>;  // From the Ethernet header on, without FCS
 
 struct Step {
   std::string stage;  // As the OVS pipeline names it: "l2", "route", ...
-  Owner owner;
+  vswitch::Owner owner;
   std::string text;
 };
 
@@ -55,27 +55,29 @@ struct Result {
   std::vector<Delivery> deliveries;
   // Why the frame went no further. Absent without deliveries too: a replication that reaches nobody, a frame to
   // the port that it came from (a bridge does nothing with these), a question that is not answered.
-  std::optional<DropReason> drop;
-  std::vector<DropReason> answer_drops;  // Of the slow path's own packets, which a router sends like any other.
+  std::optional<vswitch::DropReason> drop;
+  std::vector<vswitch::DropReason>
+      answer_drops;  // Of the slow path's own packets, which a router sends like any other.
   std::vector<Step> steps;
   // What the frame itself teaches, for the frames after it.
   std::optional<LearnedMacs::value_type> learned;
-  std::vector<Announcement> announcements;  // Who speaks for an address from now on.
+  std::vector<slowpath::Announcement> announcements;  // Who speaks for an address from now on.
 };
 
 // `frame` is sent by the VM at local port `port` of `view`. Where a router has several next hops (ECMP), the
 // first one is taken.
-Result FromPort(const HostView& view, const PortId& port, const Frame& frame, const LearnedMacs& learned = {});
+Result FromPort(const vswitch::HostView& view, const PortId& port, const Frame& frame,
+                const LearnedMacs& learned = {});
 
 // The same for every choice of next hops, the first one first; at most kMaxAlternatives. A datapath does one of
 // them, always the same one for a flow while the routes do not change.
-std::vector<Result> EveryFromPort(const HostView& view, const PortId& port, const Frame& frame,
+std::vector<Result> EveryFromPort(const vswitch::HostView& view, const PortId& port, const Frame& frame,
                                   const LearnedMacs& learned = {});
 
 inline constexpr size_t kMaxAlternatives = 256;
 
 // `frame` is the inner frame of a VXLAN packet that arrived from `outer_source` with `vni`.
-Result FromTunnel(const HostView& view, const IpAddress& outer_source, uint32_t vni, const Frame& frame,
-                  const LearnedMacs& learned = {});
+Result FromTunnel(const vswitch::HostView& view, const IpAddress& outer_source, uint32_t vni,
+                  const Frame& frame, const LearnedMacs& learned = {});
 
 }  // namespace kasane::sim

@@ -21,40 +21,43 @@ const MacAddress kRouterFront = Mac("fa:16:3e:00:01:01");
 const MacAddress kRouterBack = Mac("fa:16:3e:00:01:02");
 
 // Networks front (VNI 100: vm1 and vm2 here, remote on h2) and back (VNI 200: back on h2), one router.
-HostView TwoNetworks() {
-  HostView view;
+vswitch::HostView TwoNetworks() {
+  vswitch::HostView view;
   view.host = HostId("h1");
-  view.networks.emplace(NetworkId("front"),
-                        NetworkView{NetworkId("front"), "front", *Vni::From(100), 1450, true, {HostId("h2")}});
-  view.networks.emplace(NetworkId("back"),
-                        NetworkView{NetworkId("back"), "back", *Vni::From(200), 1450, true, {HostId("h2")}});
+  view.networks.emplace(
+      NetworkId("front"),
+      vswitch::NetworkView{NetworkId("front"), "front", *Vni::From(100), 1450, true, {HostId("h2")}});
+  view.networks.emplace(
+      NetworkId("back"),
+      vswitch::NetworkView{NetworkId("back"), "back", *Vni::From(200), 1450, true, {HostId("h2")}});
   const auto local = [&](const char* id, const MacAddress& mac, const char* v4, const char* v6) {
-    view.ports.emplace(PortId(id), LocalPort{PortId(id),
-                                             id,
-                                             NetworkId("front"),
-                                             mac,
-                                             {Ip(v4), Ip(v6)},
-                                             true,
-                                             true,
-                                             {{mac, IpPrefix::Host(Ip(v4))},
-                                              {mac, IpPrefix::Host(Ip(v6))},
-                                              {mac, IpPrefix::Host(IpAddress::LinkLocal(mac))}}});
+    view.ports.emplace(PortId(id), vswitch::LocalPort{PortId(id),
+                                                      id,
+                                                      NetworkId("front"),
+                                                      mac,
+                                                      {Ip(v4), Ip(v6)},
+                                                      true,
+                                                      true,
+                                                      {{mac, IpPrefix::Host(Ip(v4))},
+                                                       {mac, IpPrefix::Host(Ip(v6))},
+                                                       {mac, IpPrefix::Host(IpAddress::LinkLocal(mac))}}});
   };
   local("vm1", kVm1, "10.0.0.1", "2001:db8::1");
   local("vm2", kVm2, "10.0.0.2", "2001:db8::2");
   view.endpoints.emplace(
       PortId("remote"),
-      RemoteEndpoint{
+      vswitch::RemoteEndpoint{
           PortId("remote"), "remote", NetworkId("front"), HostId("h2"), kRemote, {Ip("10.0.0.3")}, true});
-  view.endpoints.emplace(PortId("back"), RemoteEndpoint{PortId("back"),
-                                                        "back",
-                                                        NetworkId("back"),
-                                                        HostId("h2"),
-                                                        kBack,
-                                                        {Ip("10.0.1.4"), Ip("2001:db8:1::4")},
-                                                        true});
-  view.hosts.emplace(HostId("h2"), RemoteHost{HostId("h2"), Ip("192.0.2.2"), {Ip("192.0.2.2"), std::nullopt}});
-  RouterView router{RouterId("r"), "r", true, {}, {}};
+  view.endpoints.emplace(PortId("back"), vswitch::RemoteEndpoint{PortId("back"),
+                                                                 "back",
+                                                                 NetworkId("back"),
+                                                                 HostId("h2"),
+                                                                 kBack,
+                                                                 {Ip("10.0.1.4"), Ip("2001:db8:1::4")},
+                                                                 true});
+  view.hosts.emplace(HostId("h2"),
+                     vswitch::RemoteHost{HostId("h2"), Ip("192.0.2.2"), {Ip("192.0.2.2"), std::nullopt}});
+  vswitch::RouterView router{RouterId("r"), "r", true, {}, {}};
   router.ports.push_back({PortId("r-back"),
                           NetworkId("back"),
                           kRouterBack,
@@ -65,16 +68,16 @@ HostView TwoNetworks() {
                           kRouterFront,
                           {IpPrefix(Ip("10.0.0.254"), 24), IpPrefix(Ip("2001:db8::"), 64)},
                           IpAddress::LinkLocal(kRouterFront)});
-  const auto route = [&](const char* prefix, RouteOrigin origin, const char* port,
+  const auto route = [&](const char* prefix, vswitch::RouteOrigin origin, const char* port,
                          std::optional<IpAddress> via) {
     router.routes.push_back({*IpPrefix::Parse(prefix), origin, {{PortId(port), via}}});
   };
-  route("10.0.0.0/24", RouteOrigin::kConnected, "r-front", std::nullopt);
-  route("10.0.1.0/24", RouteOrigin::kConnected, "r-back", std::nullopt);
-  route("192.0.2.0/24", RouteOrigin::kExtra, "r-front", Ip("10.0.0.2"));
-  route("192.0.2.128/25", RouteOrigin::kExtra, "r-back", Ip("10.0.1.4"));
-  route("2001:db8::/64", RouteOrigin::kConnected, "r-front", std::nullopt);
-  route("2001:db8:1::/64", RouteOrigin::kConnected, "r-back", std::nullopt);
+  route("10.0.0.0/24", vswitch::RouteOrigin::kConnected, "r-front", std::nullopt);
+  route("10.0.1.0/24", vswitch::RouteOrigin::kConnected, "r-back", std::nullopt);
+  route("192.0.2.0/24", vswitch::RouteOrigin::kExtra, "r-front", Ip("10.0.0.2"));
+  route("192.0.2.128/25", vswitch::RouteOrigin::kExtra, "r-back", Ip("10.0.1.4"));
+  route("2001:db8::/64", vswitch::RouteOrigin::kConnected, "r-front", std::nullopt);
+  route("2001:db8:1::/64", vswitch::RouteOrigin::kConnected, "r-back", std::nullopt);
   view.routers.emplace(router.id, router);
   return view;
 }
@@ -151,7 +154,7 @@ Frame Arp(const MacAddress& src, const std::string& spa, const std::string& tpa)
   return frame;
 }
 
-Result Send(const HostView& view, const Frame& frame) { return FromPort(view, PortId("vm1"), frame); }
+Result Send(const vswitch::HostView& view, const Frame& frame) { return FromPort(view, PortId("vm1"), frame); }
 
 TEST(Sim, BridgesToALocalPortUnchanged) {
   const Frame frame = Echo4(kVm2, kVm1, "10.0.0.1", "10.0.0.2");
@@ -172,7 +175,7 @@ TEST(Sim, RoutesAtTheSenderIntoTheDestinationsNetwork) {
   const Result result = Send(TwoNetworks(), Echo4(kRouterFront, kVm1, "10.0.0.1", "10.0.1.4"));
   ASSERT_EQ(result.deliveries.size(), 1U);
   EXPECT_EQ(result.deliveries[0].vni, *Vni::From(200));
-  const Packet out(result.deliveries[0].frame);
+  const packet::Packet out(result.deliveries[0].frame);
   EXPECT_EQ(out.eth_src(), kRouterBack);
   EXPECT_EQ(out.eth_dst(), kBack);
   EXPECT_EQ(out.ttl(), 63);
@@ -201,7 +204,7 @@ TEST(Sim, AnswersArpForEveryoneButTheAsker) {
     const Result result = Send(TwoNetworks(), Arp(kVm1, "10.0.0.1", ip));
     ASSERT_EQ(result.deliveries.size(), 1U) << ip;
     EXPECT_EQ(result.deliveries[0].port, PortId("vm1"));
-    const Packet reply(result.deliveries[0].frame);
+    const packet::Packet reply(result.deliveries[0].frame);
     EXPECT_EQ(reply.arp_op(), 2);
     EXPECT_EQ(reply.eth_src(), mac);
     EXPECT_EQ(reply.eth_dst(), kVm1);
@@ -235,9 +238,9 @@ TEST(Sim, AnswersNeighbourSolicitations) {
     EXPECT_EQ(reply[54], 136);
     EXPECT_EQ(reply[58], row.flags) << row.target;
     EXPECT_EQ(reply[78], 2) << "target link-layer option";
-    EXPECT_EQ(Packet(reply).eth_src(), row.mac);
-    EXPECT_EQ(Packet(reply).ip_src(), Ip(row.target));
-    EXPECT_EQ(Packet(reply).ip_dst(), Ip("2001:db8::1"));
+    EXPECT_EQ(packet::Packet(reply).eth_src(), row.mac);
+    EXPECT_EQ(packet::Packet(reply).ip_src(), Ip(row.target));
+    EXPECT_EQ(packet::Packet(reply).ip_dst(), Ip("2001:db8::1"));
     EXPECT_EQ(Icmpv6Sum(reply), 0xffff);
   }
 }
@@ -246,14 +249,14 @@ TEST(Sim, TheRouterAnswersPings) {
   const Result v4 = Send(TwoNetworks(), Echo4(kRouterFront, kVm1, "10.0.0.1", "10.0.1.254", 1));
   ASSERT_EQ(v4.deliveries.size(), 1U);
   EXPECT_EQ(v4.deliveries[0].port, PortId("vm1"));
-  EXPECT_EQ(Packet(v4.deliveries[0].frame).icmp_type(), 0);
-  EXPECT_EQ(Packet(v4.deliveries[0].frame).ip_src(), Ip("10.0.1.254"));
+  EXPECT_EQ(packet::Packet(v4.deliveries[0].frame).icmp_type(), 0);
+  EXPECT_EQ(packet::Packet(v4.deliveries[0].frame).ip_src(), Ip("10.0.1.254"));
   EXPECT_EQ(Sum(std::span(v4.deliveries[0].frame).subspan(34)), 0xffff);
 
   const Result v6 =
       Send(TwoNetworks(), Icmp6(kRouterFront, kVm1, "2001:db8::1", "2001:db8::", {128, 0, 0, 0, 0, 7, 0, 1}));
   ASSERT_EQ(v6.deliveries.size(), 1U);
-  EXPECT_EQ(Packet(v6.deliveries[0].frame).icmp_type(), 129);
+  EXPECT_EQ(packet::Packet(v6.deliveries[0].frame).icmp_type(), 129);
   EXPECT_EQ(Icmpv6Sum(v6.deliveries[0].frame), 0xffff);
 }
 
@@ -265,27 +268,28 @@ TEST(Sim, DropsWithAReason) {
   const Frame routed = Echo4(kRouterFront, kVm1, "10.0.0.1", "10.0.1.4");
   struct Row {
     Frame frame;
-    DropReason reason;
+    vswitch::DropReason reason;
   };
   const Row rows[] = {
-      {Echo4(Mac("fa:16:3e:00:00:99"), kVm1, "10.0.0.1", "10.0.0.9"), DropReason::kUnknownMac},
-      {changed(routed, {{12, 0x81}, {13, 0x00}}), DropReason::kVlanTagged},
-      {Echo4(Mac("01:80:c2:00:00:0e"), kVm1, "10.0.0.1", "10.0.0.9"), DropReason::kReservedMulticast},
-      {Echo4(kVm2, Mac("01:00:5e:00:00:01"), "10.0.0.1", "10.0.0.2"), DropReason::kMulticastSource},
-      {Echo4(kRouterFront, kVm1, "10.0.0.1", "198.51.100.1"), DropReason::kNoRoute},
-      {Echo4(kRouterFront, kVm1, "10.0.0.1", "10.0.1.77"), DropReason::kNoNeighbour},
-      {Echo4(kRouterFront, kVm1, "10.0.0.1", "10.0.1.4", 1), DropReason::kTtlExceeded},
-      {Echo4(kRouterFront, kVm1, "10.0.0.1", "224.0.0.5"), DropReason::kRouterMulticast},
-      {changed(Echo4(kRouterFront, kVm1, "10.0.0.1", "10.0.0.254"), {{34, 13}}), DropReason::kRouterLocal},
-      {changed(routed, {{14, 0x44}}), DropReason::kMalformed},
-      {Frame{1, 2, 3}, DropReason::kMalformed},
+      {Echo4(Mac("fa:16:3e:00:00:99"), kVm1, "10.0.0.1", "10.0.0.9"), vswitch::DropReason::kUnknownMac},
+      {changed(routed, {{12, 0x81}, {13, 0x00}}), vswitch::DropReason::kVlanTagged},
+      {Echo4(Mac("01:80:c2:00:00:0e"), kVm1, "10.0.0.1", "10.0.0.9"), vswitch::DropReason::kReservedMulticast},
+      {Echo4(kVm2, Mac("01:00:5e:00:00:01"), "10.0.0.1", "10.0.0.2"), vswitch::DropReason::kMulticastSource},
+      {Echo4(kRouterFront, kVm1, "10.0.0.1", "198.51.100.1"), vswitch::DropReason::kNoRoute},
+      {Echo4(kRouterFront, kVm1, "10.0.0.1", "10.0.1.77"), vswitch::DropReason::kNoNeighbour},
+      {Echo4(kRouterFront, kVm1, "10.0.0.1", "10.0.1.4", 1), vswitch::DropReason::kTtlExceeded},
+      {Echo4(kRouterFront, kVm1, "10.0.0.1", "224.0.0.5"), vswitch::DropReason::kRouterMulticast},
+      {changed(Echo4(kRouterFront, kVm1, "10.0.0.1", "10.0.0.254"), {{34, 13}}),
+       vswitch::DropReason::kRouterLocal},
+      {changed(routed, {{14, 0x44}}), vswitch::DropReason::kMalformed},
+      {Frame{1, 2, 3}, vswitch::DropReason::kMalformed},
   };
   for (const Row& row : rows) {
     const Result result = Send(TwoNetworks(), row.frame);
     EXPECT_EQ(result.drop, row.reason) << Label(row.reason);
     for (const Delivery& delivery : result.deliveries) {
       EXPECT_EQ(delivery.port, PortId("vm1")) << "an ICMP error, to the sender alone";
-      EXPECT_EQ(Packet(delivery.frame).ip_dst(), Ip("10.0.0.1"));
+      EXPECT_EQ(packet::Packet(delivery.frame).ip_dst(), Ip("10.0.0.1"));
     }
   }
 }
@@ -314,25 +318,25 @@ TEST(Sim, PortSecurityJudgesInsideAndOutside) {
   struct Row {
     const char* what;
     Frame frame;
-    std::optional<DropReason> drop;
+    std::optional<vswitch::DropReason> drop;
   };
   const Row rows[] = {
-      {"another MAC", Echo4(kVm2, kRemote, "10.0.0.1", "10.0.0.2"), DropReason::kSpoofedMac},
-      {"another address", Echo4(kVm2, kVm1, "10.0.0.3", "10.0.0.2"), DropReason::kSpoofedIp},
+      {"another MAC", Echo4(kVm2, kRemote, "10.0.0.1", "10.0.0.2"), vswitch::DropReason::kSpoofedMac},
+      {"another address", Echo4(kVm2, kVm1, "10.0.0.3", "10.0.0.2"), vswitch::DropReason::kSpoofedIp},
       {"an allowed prefix", Echo4(kVm2, kVm1, "192.0.2.77", "10.0.0.2"), std::nullopt},
-      {"ARP for another", Arp(kVm1, "10.0.0.3", "10.0.0.2"), DropReason::kSpoofedArp},
-      {"ARP with another MAC inside", arp_with_sender(kVm2), DropReason::kSpoofedArp},
+      {"ARP for another", Arp(kVm1, "10.0.0.3", "10.0.0.2"), vswitch::DropReason::kSpoofedArp},
+      {"ARP with another MAC inside", arp_with_sender(kVm2), vswitch::DropReason::kSpoofedArp},
       {"ARP probe", Arp(kVm1, "0.0.0.0", "10.0.0.9"), std::nullopt},
       {"DHCP request", udp4("0.0.0.0", "255.255.255.255", 68, 67), std::nullopt},
-      {"UDP from nowhere", udp4("0.0.0.0", "255.255.255.255", 68, 68), DropReason::kSpoofedIp},
-      {"DHCP server", udp4("10.0.0.1", "255.255.255.255", 67, 68), DropReason::kDhcpServer},
+      {"UDP from nowhere", udp4("0.0.0.0", "255.255.255.255", 68, 68), vswitch::DropReason::kSpoofedIp},
+      {"DHCP server", udp4("10.0.0.1", "255.255.255.255", 67, 68), vswitch::DropReason::kDhcpServer},
       {"own advertisement", advertise("2001:db8::1", kVm1), std::nullopt},
-      {"another's address", advertise("2001:db8::2", kVm1), DropReason::kSpoofedNd},
-      {"another's MAC", advertise("2001:db8::1", kVm2), DropReason::kSpoofedNd},
+      {"another's address", advertise("2001:db8::2", kVm1), vswitch::DropReason::kSpoofedNd},
+      {"another's MAC", advertise("2001:db8::1", kVm2), vswitch::DropReason::kSpoofedNd},
       {"router advertisement",
        Icmp6(Mac("33:33:00:00:00:01"), kVm1, "fe80::f816:3eff:fe00:1", "ff02::1", {134, 0, 0, 0, 0, 0, 0, 0},
              255),
-       DropReason::kRouterAdvertisement},
+       vswitch::DropReason::kRouterAdvertisement},
       {"neither IP nor ARP",
        [] {
          Frame frame = Echo4(kVm2, kVm1, "10.0.0.1", "10.0.0.2");
@@ -340,9 +344,9 @@ TEST(Sim, PortSecurityJudgesInsideAndOutside) {
          frame[13] = 0xcc;
          return frame;
        }(),
-       DropReason::kNotIp},
+       vswitch::DropReason::kNotIp},
   };
-  HostView view = TwoNetworks();
+  vswitch::HostView view = TwoNetworks();
   view.ports.at(PortId("vm1")).allowed.push_back({kVm1, *IpPrefix::Parse("192.0.2.0/24")});
   for (const Row& row : rows) EXPECT_EQ(Send(view, row.frame).drop, row.drop) << row.what;
   view.ports.at(PortId("vm1")).port_security_enabled = false;
@@ -350,46 +354,50 @@ TEST(Sim, PortSecurityJudgesInsideAndOutside) {
 }
 
 TEST(Sim, TwoRoutersThatPointAtEachOtherLoopEightTimes) {
-  HostView view = TwoNetworks();
+  vswitch::HostView view = TwoNetworks();
   // r sends 198.51.100.0/24 to s, and s back to r, over network back.
-  RouterView& r = view.routers.at(RouterId("r"));
-  r.routes.push_back(
-      {*IpPrefix::Parse("198.51.100.0/24"), RouteOrigin::kExtra, {{PortId("r-back"), Ip("10.0.1.253")}}});
-  RouterView s{RouterId("s"), "s", true, {}, {}};
+  vswitch::RouterView& r = view.routers.at(RouterId("r"));
+  r.routes.push_back({*IpPrefix::Parse("198.51.100.0/24"),
+                      vswitch::RouteOrigin::kExtra,
+                      {{PortId("r-back"), Ip("10.0.1.253")}}});
+  vswitch::RouterView s{RouterId("s"), "s", true, {}, {}};
   s.ports.push_back({PortId("s-back"),
                      NetworkId("back"),
                      Mac("fa:16:3e:00:01:03"),
                      {IpPrefix(Ip("10.0.1.253"), 24)},
                      IpAddress::LinkLocal(Mac("fa:16:3e:00:01:03"))});
-  s.routes.push_back(
-      {*IpPrefix::Parse("198.51.100.0/24"), RouteOrigin::kExtra, {{PortId("s-back"), Ip("10.0.1.254")}}});
+  s.routes.push_back({*IpPrefix::Parse("198.51.100.0/24"),
+                      vswitch::RouteOrigin::kExtra,
+                      {{PortId("s-back"), Ip("10.0.1.254")}}});
   view.routers.emplace(s.id, s);
   const Result result = Send(view, Echo4(kRouterFront, kVm1, "10.0.0.1", "198.51.100.1"));
-  EXPECT_EQ(result.drop, DropReason::kRouterLoop);
+  EXPECT_EQ(result.drop, vswitch::DropReason::kRouterLoop);
 }
 
 TEST(Sim, AdministrativelyDown) {
-  HostView view = TwoNetworks();
+  vswitch::HostView view = TwoNetworks();
   view.routers.at(RouterId("r")).admin_state_up = false;
-  EXPECT_EQ(Send(view, Echo4(kRouterFront, kVm1, "10.0.0.1", "10.0.1.4")).drop, DropReason::kAdminDown);
+  EXPECT_EQ(Send(view, Echo4(kRouterFront, kVm1, "10.0.0.1", "10.0.1.4")).drop,
+            vswitch::DropReason::kAdminDown);
   view.ports.at(PortId("vm1")).admin_state_up = false;
-  EXPECT_EQ(Send(view, Echo4(kVm2, kVm1, "10.0.0.1", "10.0.0.2")).drop, DropReason::kAdminDown);
+  EXPECT_EQ(Send(view, Echo4(kVm2, kVm1, "10.0.0.1", "10.0.0.2")).drop, vswitch::DropReason::kAdminDown);
 }
 
 TEST(Sim, FromATunnel) {
-  const HostView view = TwoNetworks();
+  const vswitch::HostView view = TwoNetworks();
   const Frame to_vm2 = Echo4(kVm2, kRemote, "10.0.0.3", "10.0.0.2");
   const Result result = FromTunnel(view, Ip("192.0.2.2"), 100, to_vm2);
   ASSERT_EQ(result.deliveries.size(), 1U);
   EXPECT_EQ(result.deliveries[0].port, PortId("vm2"));
 
-  EXPECT_EQ(FromTunnel(view, Ip("192.0.2.9"), 100, to_vm2).drop, DropReason::kUnknownVtep);
-  EXPECT_EQ(FromTunnel(view, Ip("192.0.2.2"), 999, to_vm2).drop, DropReason::kUnknownVni);
-  EXPECT_EQ(FromTunnel(view, Ip("192.0.2.2"), 200, to_vm2).drop, DropReason::kNotLocal) << "another network";
+  EXPECT_EQ(FromTunnel(view, Ip("192.0.2.9"), 100, to_vm2).drop, vswitch::DropReason::kUnknownVtep);
+  EXPECT_EQ(FromTunnel(view, Ip("192.0.2.2"), 999, to_vm2).drop, vswitch::DropReason::kUnknownVni);
+  EXPECT_EQ(FromTunnel(view, Ip("192.0.2.2"), 200, to_vm2).drop, vswitch::DropReason::kNotLocal)
+      << "another network";
   const Frame to_router = Echo4(kRouterFront, kRemote, "10.0.0.3", "10.0.1.4");
-  EXPECT_EQ(FromTunnel(view, Ip("192.0.2.2"), 100, to_router).drop, DropReason::kNotLocal);
+  EXPECT_EQ(FromTunnel(view, Ip("192.0.2.2"), 100, to_router).drop, vswitch::DropReason::kNotLocal);
   const Frame to_peer = Echo4(kRemote, kVm1, "10.0.0.1", "10.0.0.3");
-  EXPECT_EQ(FromTunnel(view, Ip("192.0.2.2"), 100, to_peer).drop, DropReason::kNotLocal)
+  EXPECT_EQ(FromTunnel(view, Ip("192.0.2.2"), 100, to_peer).drop, vswitch::DropReason::kNotLocal)
       << "never back into a tunnel";
 }
 

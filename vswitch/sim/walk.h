@@ -15,9 +15,9 @@
 
 namespace kasane::sim {
 
-inline Owner PortOwner(const PortId& id) { return {OwnerKind::kPort, id.str()}; }
-inline Owner NetworkOwner(const NetworkId& id) { return {OwnerKind::kNetwork, id.str()}; }
-inline Owner RouterOwner(const RouterId& id) { return {OwnerKind::kRouter, id.str()}; }
+inline vswitch::Owner PortOwner(const PortId& id) { return {vswitch::OwnerKind::kPort, id.str()}; }
+inline vswitch::Owner NetworkOwner(const NetworkId& id) { return {vswitch::OwnerKind::kNetwork, id.str()}; }
+inline vswitch::Owner RouterOwner(const RouterId& id) { return {vswitch::OwnerKind::kRouter, id.str()}; }
 
 // Whether the network has a port with port security off among `ports` for which `also` holds.
 template <typename Ports, typename Predicate>
@@ -30,7 +30,7 @@ bool HasUnsecured(const Ports& ports, const NetworkId& network, Predicate also) 
 
 class Walk {
  public:
-  Walk(const HostView& view, const Frame& frame, const LearnedMacs& learned, Choices& choices)
+  Walk(const vswitch::HostView& view, const Frame& frame, const LearnedMacs& learned, Choices& choices)
       : view_(view), learned_(learned), packet_(frame), choices_(choices) {}
 
   Result FromPort(const PortId& id);
@@ -38,45 +38,47 @@ class Walk {
 
  private:
   Result Finish() { return std::move(result_); }
-  void Note(std::string_view stage, Owner owner, std::string text);
-  void Drop(std::string_view stage, Owner owner, DropReason reason);
+  void Note(std::string_view stage, vswitch::Owner owner, std::string text);
+  void Drop(std::string_view stage, vswitch::Owner owner, vswitch::DropReason reason);
   bool Hygiene();
-  bool TooBigFor(const NetworkView& network) const;
-  bool FitsMtu(const NetworkView& network);
-  bool PortSecurity(const LocalPort& port);
+  bool TooBigFor(const vswitch::NetworkView& network) const;
+  bool FitsMtu(const vswitch::NetworkView& network);
+  bool PortSecurity(const vswitch::LocalPort& port);
   void Learn(const NetworkId& network, const LearnedPlace& place);
-  const LocalPort* FindLocal(const NetworkId& network, const MacAddress& mac) const;
+  const vswitch::LocalPort* FindLocal(const NetworkId& network, const MacAddress& mac) const;
   bool IsElsewhere(const NetworkId& network, const MacAddress& mac) const;
-  bool AnswerArp(const NetworkView& network, const PortId& from);
-  bool AnswerNd(const NetworkView& network, const PortId& from);
-  void Bridge(const NetworkView& network);
-  void Replicate(const NetworkView& network);
-  void BridgeUnknown(const NetworkView& network);
-  void BridgeFromTunnel(const NetworkView& network);
-  const LearnedPlace* FindLearned(const NetworkView& network) const;
-  void FloodUnsecured(const NetworkView& network, std::string_view stage);
-  void CopyToHost(const HostId& host, const NetworkView& network);
-  void ReplicateLocal(const NetworkView& network);
-  bool ToRouter(const NetworkView& network);
-  void EnterRouter(const RouterView& router);
-  bool ForRouterItself(const RouterView& router);
-  bool ForLinkLocal(const RouterView& router);
+  bool AnswerArp(const vswitch::NetworkView& network, const PortId& from);
+  bool AnswerNd(const vswitch::NetworkView& network, const PortId& from);
+  void Bridge(const vswitch::NetworkView& network);
+  void Replicate(const vswitch::NetworkView& network);
+  void BridgeUnknown(const vswitch::NetworkView& network);
+  void BridgeFromTunnel(const vswitch::NetworkView& network);
+  const LearnedPlace* FindLearned(const vswitch::NetworkView& network) const;
+  void FloodUnsecured(const vswitch::NetworkView& network, std::string_view stage);
+  void CopyToHost(const HostId& host, const vswitch::NetworkView& network);
+  void ReplicateLocal(const vswitch::NetworkView& network);
+  bool ToRouter(const vswitch::NetworkView& network);
+  void EnterRouter(const vswitch::RouterView& router);
+  bool ForRouterItself(const vswitch::RouterView& router);
+  bool ForLinkLocal(const vswitch::RouterView& router);
   bool IsEchoRequest() const;
   void MakeEchoReply();
-  std::optional<DropReason> WhyNotRouted() const;
-  void RouteOut(const RouterView& router);
-  void Resolve(const RouterView& router, const RouterPort& out_port, const IpAddress& next_hop);
-  void AskSlowPath(const NetworkId& network, SlowPathCause cause, std::optional<RouterId> router = std::nullopt,
-                   uint32_t mtu = 0);
-  void Inject(const NetworkId& network, const Injection& injection);
-  void DropAtRouter(std::string_view stage, const RouterView& router, DropReason reason, SlowPathCause cause,
-                    uint32_t mtu = 0);
-  void DeliverLocal(const LocalPort& port);
-  void SendToHost(const HostId& host, const NetworkView& network, const Owner& owner, std::string_view stage);
+  std::optional<vswitch::DropReason> WhyNotRouted() const;
+  void RouteOut(const vswitch::RouterView& router);
+  void Resolve(const vswitch::RouterView& router, const vswitch::RouterPort& out_port,
+               const IpAddress& next_hop);
+  void AskSlowPath(const NetworkId& network, slowpath::SlowPathCause cause,
+                   std::optional<RouterId> router = std::nullopt, uint32_t mtu = 0);
+  void Inject(const NetworkId& network, const slowpath::Injection& injection);
+  void DropAtRouter(std::string_view stage, const vswitch::RouterView& router, vswitch::DropReason reason,
+                    slowpath::SlowPathCause cause, uint32_t mtu = 0);
+  void DeliverLocal(const vswitch::LocalPort& port);
+  void SendToHost(const HostId& host, const vswitch::NetworkView& network, const vswitch::Owner& owner,
+                  std::string_view stage);
 
-  const HostView& view_;
+  const vswitch::HostView& view_;
   const LearnedMacs& learned_;
-  Packet packet_;
+  packet::Packet packet_;
   Choices& choices_;
   Result result_;
   std::optional<PortId> origin_;   // The VM's port.

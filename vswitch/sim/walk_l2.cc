@@ -10,9 +10,9 @@
 
 namespace kasane::sim {
 
-bool Walk::AnswerArp(const NetworkView& network, const PortId& from) {
-  if (!packet_.has_arp() || packet_.arp_op() != 1 || IsGratuitousRequest(packet_)) return false;
-  const auto holder = FindHolder(view_, network.id, packet_.arp_tpa());
+bool Walk::AnswerArp(const vswitch::NetworkView& network, const PortId& from) {
+  if (!packet_.has_arp() || packet_.arp_op() != 1 || packet::IsGratuitousRequest(packet_)) return false;
+  const auto holder = slowpath::FindHolder(view_, network.id, packet_.arp_tpa());
   if (!holder || holder->local == from) return false;
   Note("arp", holder->owner, fmt::format("answered for {}: {} has it", packet_.arp_tpa(), holder->mac));
   packet_.MakeArpReply(holder->mac);
@@ -20,21 +20,21 @@ bool Walk::AnswerArp(const NetworkView& network, const PortId& from) {
   return true;
 }
 
-bool Walk::AnswerNd(const NetworkView& network, const PortId& from) {
+bool Walk::AnswerNd(const vswitch::NetworkView& network, const PortId& from) {
   if (!packet_.has_neighbour_solicitation() || packet_.ttl() != 255) return false;
-  const auto holder = FindHolder(view_, network.id, packet_.nd_target());
+  const auto holder = slowpath::FindHolder(view_, network.id, packet_.nd_target());
   if (!holder || holder->local == from) return false;
   const std::optional<MacAddress> option = packet_.nd_option(1);
   // No room for the answer's link-layer address, duplicate address detection, or more in the packet than the
   // solicitation and that option: not by rewriting in place. Padding behind the packet does not count.
   if (packet_.ip_src().IsUnspecified() || !option || *option == MacAddress() ||
-      14 + packet_.ip_packet().size() > kNdRewritable) {
+      14 + packet_.ip_packet().size() > packet::kNdRewritable) {
     Note("nd", holder->owner, fmt::format("{} has {}: asks the slow path", holder->mac, packet_.nd_target()));
-    AskSlowPath(network.id, SlowPathCause::kNeighbour);
+    AskSlowPath(network.id, slowpath::SlowPathCause::kNeighbour);
     return true;
   }
   const bool router = holder->router_port != nullptr;
-  const bool anycast = router && IsAnycast(*holder->router_port, packet_.nd_target());
+  const bool anycast = router && slowpath::IsAnycast(*holder->router_port, packet_.nd_target());
   Note("nd", holder->owner, fmt::format("answered for {}: {} has it", packet_.nd_target(), holder->mac));
   // Router, Solicited, Override (RFC 4861, 4.4); an anycast address is advertised without Override.
   const uint32_t flags = (router ? 0x80000000U : 0U) | 0x40000000U | (anycast ? 0 : 0x20000000U);
@@ -44,11 +44,11 @@ bool Walk::AnswerNd(const NetworkView& network, const PortId& from) {
 }
 
 // The local port that a MAC leads to: its own, or one that it speaks with by a claim.
-const LocalPort* Walk::FindLocal(const NetworkId& network, const MacAddress& mac) const {
+const vswitch::LocalPort* Walk::FindLocal(const NetworkId& network, const MacAddress& mac) const {
   for (const auto& [id, port] : view_.ports) {
     if (port.network == network && port.mac == mac && port.admin_state_up) return &port;
   }
-  const auto claimed = ClaimedMacs(view_);
+  const auto claimed = vswitch::ClaimedMacs(view_);
   const auto claim = claimed.find({network, mac});
   if (claim == claimed.end()) return nullptr;
   const auto port = view_.ports.find(claim->second);
@@ -60,25 +60,25 @@ bool Walk::IsElsewhere(const NetworkId& network, const MacAddress& mac) const {
   for (const auto& [id, endpoint] : view_.endpoints) {
     if (endpoint.network == network && endpoint.mac == mac) return true;
   }
-  const auto claimed = ClaimedMacs(view_);
+  const auto claimed = vswitch::ClaimedMacs(view_);
   const auto claim = claimed.find({network, mac});
   if (claim != claimed.end() && view_.endpoints.contains(claim->second)) return true;
   for (const auto& [id, router] : view_.routers) {
-    for (const RouterPort& port : router.ports) {
+    for (const vswitch::RouterPort& port : router.ports) {
       if (port.network == network && port.mac == mac) return true;
     }
   }
   return false;
 }
 
-void Walk::Bridge(const NetworkView& network) {
+void Walk::Bridge(const vswitch::NetworkView& network) {
   const MacAddress dst = packet_.eth_dst();
   if (dst.IsMulticast()) return Replicate(network);
-  if (const LocalPort* port = FindLocal(network.id, dst)) {
+  if (const vswitch::LocalPort* port = FindLocal(network.id, dst)) {
     Note("l2", PortOwner(port->id), fmt::format("{} is local port {}", dst, port->name));
     return DeliverLocal(*port);
   }
-  const auto claimed = ClaimedMacs(view_);
+  const auto claimed = vswitch::ClaimedMacs(view_);
   const auto claim = claimed.find({network.id, dst});
   for (const auto& [id, endpoint] : view_.endpoints) {
     const bool by_claim = claim != claimed.end() && claim->second == id;
@@ -90,16 +90,16 @@ void Walk::Bridge(const NetworkView& network) {
   BridgeUnknown(network);
 }
 
-void Walk::BridgeFromTunnel(const NetworkView& network) {
+void Walk::BridgeFromTunnel(const vswitch::NetworkView& network) {
   const MacAddress dst = packet_.eth_dst();
   if (dst.IsMulticast()) return ReplicateLocal(network);
-  if (const LocalPort* port = FindLocal(network.id, dst)) {
+  if (const vswitch::LocalPort* port = FindLocal(network.id, dst)) {
     Note("tunnel_l2", PortOwner(port->id), fmt::format("{} is port {}", dst, port->name));
     return DeliverLocal(*port);
   }
-  const auto up = [](const LocalPort& port) { return port.admin_state_up; };
+  const auto up = [](const vswitch::LocalPort& port) { return port.admin_state_up; };
   if (IsElsewhere(network.id, dst) || !HasUnsecured(view_.ports, network.id, up)) {
-    return Drop("tunnel_l2", {}, DropReason::kNotLocal);
+    return Drop("tunnel_l2", {}, vswitch::DropReason::kNotLocal);
   }
   if (const LearnedPlace* place = FindLearned(network); place != nullptr && place->port) {
     Note("tunnel_unknown", PortOwner(*place->port), fmt::format("{} was learned there", dst));
@@ -110,13 +110,14 @@ void Walk::BridgeFromTunnel(const NetworkView& network) {
 
 // Unknown unicast reaches nobody but the ports without port security: these alone may have MACs that are not
 // configured.
-void Walk::BridgeUnknown(const NetworkView& network) {
+void Walk::BridgeUnknown(const vswitch::NetworkView& network) {
   const bool any =
       HasUnsecured(view_.ports, network.id, [](const auto& port) { return port.admin_state_up; }) ||
       HasUnsecured(view_.endpoints, network.id, [](const auto&) { return true; });
-  if (!any) return Drop("l2", {}, DropReason::kUnknownMac);
+  if (!any) return Drop("l2", {}, vswitch::DropReason::kUnknownMac);
   if (const LearnedPlace* place = FindLearned(network)) {
-    const Owner owner = place->port ? PortOwner(*place->port) : Owner{OwnerKind::kHost, place->host->str()};
+    const vswitch::Owner owner =
+        place->port ? PortOwner(*place->port) : vswitch::Owner{vswitch::OwnerKind::kHost, place->host->str()};
     Note("unknown", owner, fmt::format("{} was learned there", packet_.eth_dst()));
     if (place->port) return DeliverLocal(view_.ports.at(*place->port));
     return SendToHost(*place->host, network, owner, "unknown");
@@ -129,7 +130,7 @@ void Walk::BridgeUnknown(const NetworkView& network) {
   FloodUnsecured(network, "unknown");
 }
 
-void Walk::FloodUnsecured(const NetworkView& network, std::string_view stage) {
+void Walk::FloodUnsecured(const vswitch::NetworkView& network, std::string_view stage) {
   for (const auto& [id, port] : view_.ports) {
     if (port.network != network.id || port.port_security_enabled || !port.admin_state_up || entered_ == id) {
       continue;
@@ -144,7 +145,7 @@ void Walk::Learn(const NetworkId& network, const LearnedPlace& place) {
 }
 
 // Where the destination was seen, if that is still a place that may have unknown MACs.
-const LearnedPlace* Walk::FindLearned(const NetworkView& network) const {
+const LearnedPlace* Walk::FindLearned(const vswitch::NetworkView& network) const {
   const auto learned = learned_.find({network.id, packet_.eth_dst()});
   if (learned == learned_.end()) return nullptr;
   const LearnedPlace& place = learned->second;
@@ -156,23 +157,23 @@ const LearnedPlace* Walk::FindLearned(const NetworkView& network) const {
   return valid ? &place : nullptr;
 }
 
-void Walk::Replicate(const NetworkView& network) {
+void Walk::Replicate(const vswitch::NetworkView& network) {
   Note("l2", NetworkOwner(network.id),
        fmt::format("group address: a copy to each of {} hosts and to the local ports",
                    network.flood_hosts.size()));
   for (const HostId& host : network.flood_hosts) CopyToHost(host, network);
-  if (entered_ && AnnouncedBy(packet_)) AskSlowPath(network.id, SlowPathCause::kAnnouncement);
+  if (entered_ && packet::AnnouncedBy(packet_)) AskSlowPath(network.id, slowpath::SlowPathCause::kAnnouncement);
   ReplicateLocal(network);
 }
 
 // One of many copies: a host that cannot be reached has none.
-void Walk::CopyToHost(const HostId& host, const NetworkView& network) {
+void Walk::CopyToHost(const HostId& host, const vswitch::NetworkView& network) {
   const auto remote = view_.hosts.find(host);
   if (remote == view_.hosts.end() || !remote->second.vtep) return;
   result_.deliveries.push_back({{}, host, remote->second.vtep, network.vni, packet_.frame()});
 }
 
-void Walk::ReplicateLocal(const NetworkView& network) {
+void Walk::ReplicateLocal(const vswitch::NetworkView& network) {
   for (const auto& [id, port] : view_.ports) {
     if (port.network != network.id || !port.admin_state_up || entered_ == id) continue;
     Note("flood_local", NetworkOwner(network.id), fmt::format("copy to port {}", port.name));

@@ -7,12 +7,12 @@
 
 namespace kasane::sim {
 
-bool Walk::ToRouter(const NetworkView& network) {
+bool Walk::ToRouter(const vswitch::NetworkView& network) {
   for (const auto& [id, router] : view_.routers) {
-    for (const RouterPort& port : router.ports) {
+    for (const vswitch::RouterPort& port : router.ports) {
       if (port.network != network.id || port.mac != packet_.eth_dst()) continue;
       if (!router.admin_state_up) {
-        Drop("l2", RouterOwner(id), DropReason::kAdminDown);
+        Drop("l2", RouterOwner(id), vswitch::DropReason::kAdminDown);
       } else {
         Note("l2", RouterOwner(id), fmt::format("{} is router {}", port.mac, router.name));
         router_network_ = network.id;
@@ -25,28 +25,29 @@ bool Walk::ToRouter(const NetworkView& network) {
 }
 
 // What the router does not forward, whoever it is for; in the order in which the reasons win.
-std::optional<DropReason> Walk::WhyNotRouted() const {
+std::optional<vswitch::DropReason> Walk::WhyNotRouted() const {
   const IpAddress dst = packet_.ip_dst();
-  if (dst.IsMulticast() || dst == IpAddress::V4(0xffffffff)) return DropReason::kRouterMulticast;
-  if (dst.is_v6() && (dst.IsLinkLocal() || packet_.ip_src().IsLinkLocal())) return DropReason::kRouterLocal;
-  if (packet_.ttl() <= 1) return DropReason::kTtlExceeded;
+  if (dst.IsMulticast() || dst == IpAddress::V4(0xffffffff)) return vswitch::DropReason::kRouterMulticast;
+  if (dst.is_v6() && (dst.IsLinkLocal() || packet_.ip_src().IsLinkLocal()))
+    return vswitch::DropReason::kRouterLocal;
+  if (packet_.ttl() <= 1) return vswitch::DropReason::kTtlExceeded;
   return std::nullopt;
 }
 
 // A drop that a router tells the sender of.
-void Walk::DropAtRouter(std::string_view stage, const RouterView& router, DropReason reason,
-                        SlowPathCause cause, uint32_t mtu) {
+void Walk::DropAtRouter(std::string_view stage, const vswitch::RouterView& router, vswitch::DropReason reason,
+                        slowpath::SlowPathCause cause, uint32_t mtu) {
   Drop(stage, {}, reason);
   AskSlowPath(router_network_, cause, router.id, mtu);
 }
 
-void Walk::EnterRouter(const RouterView& router) {
-  if (hops_ == kMaxRouterHops) return Drop("router", {}, DropReason::kRouterLoop);
-  if (!packet_.has_ip()) return Drop("router", {}, DropReason::kRouterNotIp);
+void Walk::EnterRouter(const vswitch::RouterView& router) {
+  if (hops_ == vswitch::kMaxRouterHops) return Drop("router", {}, vswitch::DropReason::kRouterLoop);
+  if (!packet_.has_ip()) return Drop("router", {}, vswitch::DropReason::kRouterNotIp);
   if (ForLinkLocal(router) || ForRouterItself(router)) return;
   if (const auto reason = WhyNotRouted()) {
-    if (*reason != DropReason::kTtlExceeded) return Drop("router", {}, *reason);
-    return DropAtRouter("router", router, *reason, SlowPathCause::kTtlExceeded);
+    if (*reason != vswitch::DropReason::kTtlExceeded) return Drop("router", {}, *reason);
+    return DropAtRouter("router", router, *reason, slowpath::SlowPathCause::kTtlExceeded);
   }
   ++hops_;
   packet_.set_ttl(static_cast<uint8_t>(packet_.ttl() - 1));
@@ -56,7 +57,7 @@ void Walk::EnterRouter(const RouterView& router) {
 
 bool Walk::IsEchoRequest() const {
   const uint8_t request = packet_.is_v4() ? 8 : 128;
-  const uint8_t icmp = packet_.is_v4() ? kProtoIcmp : kProtoIcmpv6;
+  const uint8_t icmp = packet_.is_v4() ? packet::kProtoIcmp : packet::kProtoIcmpv6;
   return packet_.has_icmp() && packet_.ip_proto() == icmp && packet_.icmp_type() == request &&
          packet_.icmp_code() == 0 && !packet_.fragment();
 }
@@ -70,12 +71,13 @@ void Walk::MakeEchoReply() {
 }
 
 // An echo request to the interface's link-local address is answered on the link that it came from.
-bool Walk::ForLinkLocal(const RouterView& router) {
+bool Walk::ForLinkLocal(const vswitch::RouterView& router) {
   if (!entered_ || !IsEchoRequest()) return false;
-  const auto port = std::find_if(router.ports.begin(), router.ports.end(), [&](const RouterPort& candidate) {
-    return candidate.network == router_network_ && candidate.mac == packet_.eth_dst() &&
-           candidate.link_local == packet_.ip_dst();
-  });
+  const auto port =
+      std::find_if(router.ports.begin(), router.ports.end(), [&](const vswitch::RouterPort& candidate) {
+        return candidate.network == router_network_ && candidate.mac == packet_.eth_dst() &&
+               candidate.link_local == packet_.ip_dst();
+      });
   if (port == router.ports.end()) return false;
   Note("router", RouterOwner(router.id),
        fmt::format("echo request to the interface's link-local address {}: answered", port->link_local));
@@ -87,16 +89,16 @@ bool Walk::ForLinkLocal(const RouterView& router) {
 }
 
 // Echo requests to the router's addresses are answered, anything else to them is dropped.
-bool Walk::ForRouterItself(const RouterView& router) {
+bool Walk::ForRouterItself(const vswitch::RouterView& router) {
   const IpAddress dst = packet_.ip_dst();
-  const bool own = std::any_of(router.ports.begin(), router.ports.end(), [&](const RouterPort& port) {
+  const bool own = std::any_of(router.ports.begin(), router.ports.end(), [&](const vswitch::RouterPort& port) {
     if (!view_.networks.at(port.network).admin_state_up) return false;
     return std::any_of(port.addresses.begin(), port.addresses.end(),
                        [&](const IpPrefix& address) { return address.address() == dst; });
   });
   if (!own) return false;
   if (!IsEchoRequest()) {
-    Drop("router", RouterOwner(router.id), DropReason::kRouterLocal);
+    Drop("router", RouterOwner(router.id), vswitch::DropReason::kRouterLocal);
     return true;
   }
   Note("router", RouterOwner(router.id), fmt::format("echo request to the router's address {}: answered", dst));
@@ -105,18 +107,19 @@ bool Walk::ForRouterItself(const RouterView& router) {
   return true;
 }
 
-void Walk::RouteOut(const RouterView& router) {
-  const Route* best = nullptr;
-  for (const Route& route : router.routes) {
+void Walk::RouteOut(const vswitch::RouterView& router) {
+  const vswitch::Route* best = nullptr;
+  for (const vswitch::Route& route : router.routes) {
     if (!route.destination.Contains(packet_.ip_dst())) continue;
     if (best == nullptr || route.destination.length() > best->destination.length()) best = &route;
   }
-  if (best == nullptr) return DropAtRouter("route", router, DropReason::kNoRoute, SlowPathCause::kNoRoute);
+  if (best == nullptr)
+    return DropAtRouter("route", router, vswitch::DropReason::kNoRoute, slowpath::SlowPathCause::kNoRoute);
   const size_t choice = choices_.Pick(best->next_hops.size());
-  const NextHop& hop = best->next_hops[choice];
-  const RouterPort& out_port = *FindRouterPort(router, hop.out_port);
-  const NetworkView& network = view_.networks.at(out_port.network);
-  if (!network.admin_state_up) return Drop("route", RouterOwner(router.id), DropReason::kAdminDown);
+  const vswitch::NextHop& hop = best->next_hops[choice];
+  const vswitch::RouterPort& out_port = *vswitch::FindRouterPort(router, hop.out_port);
+  const vswitch::NetworkView& network = view_.networks.at(out_port.network);
+  if (!network.admin_state_up) return Drop("route", RouterOwner(router.id), vswitch::DropReason::kAdminDown);
   std::string text =
       fmt::format("{} {}into network {} (VNI {})", best->destination,
                   hop.gateway ? fmt::format("via {} ", *hop.gateway) : "", network.name, network.vni);
@@ -125,15 +128,18 @@ void Walk::RouteOut(const RouterView& router) {
   Note("route", RouterOwner(router.id), std::move(text));
   packet_.set_eth_src(out_port.mac);
   if (TooBigFor(network))
-    return DropAtRouter("neighbour", router, DropReason::kMtu, SlowPathCause::kTooBig, network.mtu);
+    return DropAtRouter("neighbour", router, vswitch::DropReason::kMtu, slowpath::SlowPathCause::kTooBig,
+                        network.mtu);
   Resolve(router, out_port, hop.gateway.value_or(packet_.ip_dst()));
 }
 
-void Walk::Resolve(const RouterView& router, const RouterPort& out_port, const IpAddress& next_hop) {
-  const auto holder = FindHolder(view_, out_port.network, next_hop);
+void Walk::Resolve(const vswitch::RouterView& router, const vswitch::RouterPort& out_port,
+                   const IpAddress& next_hop) {
+  const auto holder = slowpath::FindHolder(view_, out_port.network, next_hop);
   // An IPv6 link-local address is no next hop: it means nothing without its link.
   if (!holder || (next_hop.is_v6() && next_hop.IsLinkLocal()))
-    return DropAtRouter("neighbour", router, DropReason::kNoNeighbour, SlowPathCause::kNoNeighbour);
+    return DropAtRouter("neighbour", router, vswitch::DropReason::kNoNeighbour,
+                        slowpath::SlowPathCause::kNoNeighbour);
   Note("neighbour", holder->owner, fmt::format("{} is at {}", next_hop, holder->mac));
   packet_.set_eth_dst(holder->mac);
   entered_.reset();

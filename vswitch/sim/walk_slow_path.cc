@@ -5,23 +5,24 @@
 
 namespace kasane::sim {
 
-void Walk::AskSlowPath(const NetworkId& network, SlowPathCause cause, std::optional<RouterId> router,
+void Walk::AskSlowPath(const NetworkId& network, slowpath::SlowPathCause cause, std::optional<RouterId> router,
                        uint32_t mtu) {
-  const SlowPathOutcome outcome =
-      HandleSlowPath(view_, {cause, origin_, std::nullopt, network, std::move(router), mtu, packet_.frame()});
+  const slowpath::SlowPathOutcome outcome = slowpath::HandleSlowPath(
+      view_, {cause, origin_, std::nullopt, network, std::move(router), mtu, packet_.frame()});
   Note("slow_path", {}, outcome.text);
   if (outcome.announcement) result_.announcements.push_back(*outcome.announcement);
   if (outcome.drop && !result_.drop) Drop("slow_path", {}, *outcome.drop);
-  for (const Injection& injection : outcome.injections) Inject(network, injection);
+  for (const slowpath::Injection& injection : outcome.injections) Inject(network, injection);
 }
 
-void Walk::Inject(const NetworkId& network, const Injection& injection) {
+void Walk::Inject(const NetworkId& network, const slowpath::Injection& injection) {
   if (injection.port) {
     Note("deliver", PortOwner(*injection.port), fmt::format("answer to port {}", *injection.port));
     result_.deliveries.push_back({injection.port, {}, {}, {}, injection.frame});
   }
   if (injection.host) {
-    Note("deliver", {OwnerKind::kHost, injection.host->str()}, fmt::format("copy to host {}", *injection.host));
+    Note("deliver", {vswitch::OwnerKind::kHost, injection.host->str()},
+         fmt::format("copy to host {}", *injection.host));
     result_.deliveries.push_back(
         {{}, injection.host, view_.hosts.at(*injection.host).vtep, injection.vni, injection.frame});
   }
@@ -34,7 +35,7 @@ void Walk::Inject(const NetworkId& network, const Injection& injection) {
   for (Step& step : result.steps) result_.steps.push_back(std::move(step));
   for (Delivery& delivery : result.deliveries) result_.deliveries.push_back(std::move(delivery));
   if (result.drop) result_.answer_drops.push_back(*result.drop);
-  for (const DropReason reason : result.answer_drops) result_.answer_drops.push_back(reason);
+  for (const vswitch::DropReason reason : result.answer_drops) result_.answer_drops.push_back(reason);
 }
 
 }  // namespace kasane::sim

@@ -9,14 +9,14 @@
 namespace kasane::slowpath {
 namespace {
 
-bool IsAddressOf(const RemoteHost& host, const IpAddress& address) {
+bool IsAddressOf(const vswitch::RemoteHost& host, const IpAddress& address) {
   return host.addresses.v4 == address || host.addresses.v6 == address;
 }
 
 // The port that made the announcement: the one that the frame entered by, or one on the host that sent it.
-std::optional<PortId> FindClaimer(const HostView& view, const SlowPathPacket& packet,
-                                  const AnnouncedAddress& announced) {
-  const ClaimKey address(packet.network, announced.ip);
+std::optional<PortId> FindClaimer(const vswitch::HostView& view, const SlowPathPacket& packet,
+                                  const packet::AnnouncedAddress& announced) {
+  const vswitch::ClaimKey address(packet.network, announced.ip);
   if (packet.port) {
     return MayClaim(view, address, announced.mac, *packet.port) ? packet.port : std::nullopt;
   }
@@ -32,11 +32,11 @@ std::optional<PortId> FindClaimer(const HostView& view, const SlowPathPacket& pa
 
 }  // namespace
 
-SlowPathOutcome TakeAnnouncement(const HostView& view, const SlowPathPacket& packet) {
+SlowPathOutcome TakeAnnouncement(const vswitch::HostView& view, const SlowPathPacket& packet) {
   SlowPathOutcome out;
-  const Packet frame(packet.frame);
+  const packet::Packet frame(packet.frame);
   const auto network = view.networks.find(packet.network);
-  const auto announced = AnnouncedBy(frame);
+  const auto announced = packet::AnnouncedBy(frame);
   if (network == view.networks.end() || !announced) {
     out.text = "announces nothing";
     return out;

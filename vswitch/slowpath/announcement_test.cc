@@ -3,10 +3,10 @@
 
 #include <string>
 
-#include "tests/differential/frames.h"
+#include "vswitch/packet/testing/frames.h"
 #include "vswitch/slowpath/slow_path.h"
 
-namespace kasane {
+namespace kasane::slowpath {
 namespace {
 
 using ::testing::IsEmpty;
@@ -22,22 +22,23 @@ const IpAddress kVip6 = Ip("2001:db8::100");
 
 // "here" on this host and "there" on h2 share a v4 and a v6 address; h3 and h4 only route into the network, and
 // nothing is known of how to reach h4.
-HostView SharedAddress() {
-  HostView view;
+vswitch::HostView SharedAddress() {
+  vswitch::HostView view;
   view.networks.emplace(
-      kNet, NetworkView{kNet, "n", *Vni::From(9), 1450, true, {HostId("h2")}, {HostId("h3"), HostId("h4")}});
+      kNet,
+      vswitch::NetworkView{kNet, "n", *Vni::From(9), 1450, true, {HostId("h2")}, {HostId("h3"), HostId("h4")}});
   const auto allowed = [](const MacAddress& mac) {
-    return std::vector<AllowedAddress>{{mac, IpPrefix::Host(kVip)}, {mac, IpPrefix::Host(kVip6)}};
+    return std::vector<vswitch::AllowedAddress>{{mac, IpPrefix::Host(kVip)}, {mac, IpPrefix::Host(kVip6)}};
   };
   view.ports.emplace(PortId("here"),
-                     LocalPort{PortId("here"), "here", kNet, kHere, {}, true, true, allowed(kHere)});
+                     vswitch::LocalPort{PortId("here"), "here", kNet, kHere, {}, true, true, allowed(kHere)});
   view.endpoints.emplace(
       PortId("there"),
-      RemoteEndpoint{PortId("there"), "there", kNet, HostId("h2"), kThere, {}, true, allowed(kThere)});
+      vswitch::RemoteEndpoint{PortId("there"), "there", kNet, HostId("h2"), kThere, {}, true, allowed(kThere)});
   for (const char* n : {"2", "3"}) {
     const IpAddress vtep = Ip(std::string("192.0.2.") + n);
     view.hosts.emplace(HostId(std::string("h") + n),
-                       RemoteHost{HostId(std::string("h") + n), vtep, {vtep, std::nullopt}});
+                       vswitch::RemoteHost{HostId(std::string("h") + n), vtep, {vtep, std::nullopt}});
   }
   return view;
 }
@@ -90,4 +91,4 @@ TEST(TakeAnnouncement, AnUnsolicitedAdvertisementCountsAsWell) {
 }
 
 }  // namespace
-}  // namespace kasane
+}  // namespace kasane::slowpath

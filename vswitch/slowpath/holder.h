@@ -6,19 +6,19 @@
 #include "vswitch/datapath.h"
 #include "vswitch/host_view.h"
 
-namespace kasane {
+namespace kasane::slowpath {
 
 struct Holder {
-  Owner owner;
+  vswitch::Owner owner;
   MacAddress mac;
   std::optional<PortId> local;  // The VM port, when it is on this host.
-  const RouterPort* router_port = nullptr;
+  const vswitch::RouterPort* router_port = nullptr;
 };
 
 // A claim goes before a fixed IP. Ports and routers that are down hold nothing. The result points into `view`.
-std::optional<Holder> FindHolder(const HostView& view, const NetworkId& network, const IpAddress& ip);
+std::optional<Holder> FindHolder(const vswitch::HostView& view, const NetworkId& network, const IpAddress& ip);
 
 // Whether `ip` is a subnet-router anycast address of this interface (RFC 4291, 2.6.1).
-bool IsAnycast(const RouterPort& port, const IpAddress& ip);
+bool IsAnycast(const vswitch::RouterPort& port, const IpAddress& ip);
 
-}  // namespace kasane
+}  // namespace kasane::slowpath

@@ -35,18 +35,18 @@ TypeAndCode ErrorOf(SlowPathCause cause, bool v4) {
   }
 }
 
-bool IsOwn(const RouterView& router, const IpAddress& ip) {
-  return std::any_of(router.ports.begin(), router.ports.end(), [&](const RouterPort& port) {
+bool IsOwn(const vswitch::RouterView& router, const IpAddress& ip) {
+  return std::any_of(router.ports.begin(), router.ports.end(), [&](const vswitch::RouterPort& port) {
     return port.link_local == ip || std::any_of(port.addresses.begin(), port.addresses.end(),
                                                 [&](const IpPrefix& own) { return own.address() == ip; });
   });
 }
 
 // The all-ones or all-zeros address of an IPv4 subnet that the router is in.
-bool IsBroadcast(const RouterView& router, const IpAddress& ip) {
+bool IsBroadcast(const vswitch::RouterView& router, const IpAddress& ip) {
   if (!ip.is_v4()) return false;
-  return std::any_of(router.routes.begin(), router.routes.end(), [&](const Route& route) {
-    if (route.origin != RouteOrigin::kConnected || !route.destination.Contains(ip)) return false;
+  return std::any_of(router.routes.begin(), router.routes.end(), [&](const vswitch::Route& route) {
+    if (route.origin != vswitch::RouteOrigin::kConnected || !route.destination.Contains(ip)) return false;
     if (route.destination.length() >= 31) return false;
     const uint32_t host_bits = 0xffffffffU >> route.destination.length();
     const uint32_t host = ip.v4_host_order() & host_bits;
@@ -54,15 +54,15 @@ bool IsBroadcast(const RouterView& router, const IpAddress& ip) {
   });
 }
 
-bool IsHost(const RouterView& router, const IpAddress& ip) {
+bool IsHost(const vswitch::RouterView& router, const IpAddress& ip) {
   if (ip.IsUnspecified() || ip.IsMulticast() || ip.IsLoopback() || IsBroadcast(router, ip)) return false;
   // "This network" and the reserved class E with the limited broadcast (RFC 1122, 3.2.1.3).
   return ip.is_v6() || (ip.v4_host_order() >> 24 != 0 && ip.v4_host_order() >> 28 != 15);
 }
 
 // Errors are never answered; nor is what may be one.
-bool MayBeIcmpError(const Packet& packet) {
-  if (packet.ip_proto() != (packet.is_v4() ? kProtoIcmp : kProtoIcmpv6)) return false;
+bool MayBeIcmpError(const packet::Packet& packet) {
+  if (packet.ip_proto() != (packet.is_v4() ? packet::kProtoIcmp : packet::kProtoIcmpv6)) return false;
   if (!packet.has_icmp()) return true;
   const uint8_t type = packet.icmp_type();
   if (!packet.is_v4()) return type < 128 || type == 137;
@@ -70,7 +70,7 @@ bool MayBeIcmpError(const Packet& packet) {
 }
 
 // Empty if an error may be sent.
-std::string_view WhyNone(const RouterView& router, const Packet& packet) {
+std::string_view WhyNone(const vswitch::RouterView& router, const packet::Packet& packet) {
   if (!packet.has_ip()) return "not IP";
   if (packet.eth_dst().IsMulticast() || packet.ip_dst().IsMulticast() || IsBroadcast(router, packet.ip_dst()) ||
       packet.ip_dst() == IpAddress::V4(0xffffffff)) {
@@ -84,7 +84,7 @@ std::string_view WhyNone(const RouterView& router, const Packet& packet) {
 }
 
 // The router's address on the network that the packet entered by: of the source's subnet, else the lowest.
-std::optional<IpAddress> AnswersFrom(const RouterView& router, const NetworkId& network,
+std::optional<IpAddress> AnswersFrom(const vswitch::RouterView& router, const NetworkId& network,
                                      const IpAddress& source) {
   std::optional<IpAddress> near;
   std::optional<IpAddress> lowest;
@@ -92,7 +92,7 @@ std::optional<IpAddress> AnswersFrom(const RouterView& router, const NetworkId& 
   const auto lower = [](std::optional<IpAddress>& best, const IpAddress& ip) {
     if (!best || ip < *best) best = ip;
   };
-  for (const RouterPort& port : router.ports) {
+  for (const vswitch::RouterPort& port : router.ports) {
     if (port.network != network) continue;
     if (source.is_v6()) lower(link_local, port.link_local);
     for (const IpPrefix& address : port.addresses) {
@@ -104,12 +104,13 @@ std::optional<IpAddress> AnswersFrom(const RouterView& router, const NetworkId& 
   return near ? near : lowest ? lowest : link_local;
 }
 
-Tins::RawPDU Quote(const Packet& packet, size_t room) {
+Tins::RawPDU Quote(const packet::Packet& packet, size_t room) {
   const std::span<const uint8_t> whole = packet.ip_packet();
   return {whole.data(), static_cast<uint32_t>(std::min(whole.size(), room))};
 }
 
-std::vector<uint8_t> Error4(const Packet& packet, const IpAddress& from, TypeAndCode error, uint32_t mtu) {
+std::vector<uint8_t> Error4(const packet::Packet& packet, const IpAddress& from, TypeAndCode error,
+                            uint32_t mtu) {
   Tins::ICMP message(static_cast<Tins::ICMP::Flags>(error.type));
   message.code(error.code);
   message.mtu(static_cast<uint16_t>(std::min(mtu, uint32_t{0xffff})));
@@ -122,7 +123,8 @@ std::vector<uint8_t> Error4(const Packet& packet, const IpAddress& from, TypeAnd
   return frame.serialize();
 }
 
-std::vector<uint8_t> Error6(const Packet& packet, const IpAddress& from, TypeAndCode error, uint32_t mtu) {
+std::vector<uint8_t> Error6(const packet::Packet& packet, const IpAddress& from, TypeAndCode error,
+                            uint32_t mtu) {
   Tins::ICMPv6 message(static_cast<Tins::ICMPv6::Types>(error.type));
   message.code(error.code);
   // libtins has no name for the MTU (RFC 4443, 3.2): the same 32 bits hold an echo's identifier and sequence.
@@ -136,14 +138,14 @@ std::vector<uint8_t> Error6(const Packet& packet, const IpAddress& from, TypeAnd
 
 }  // namespace
 
-SlowPathOutcome SendIcmpError(const HostView& view, const SlowPathPacket& in) {
+SlowPathOutcome SendIcmpError(const vswitch::HostView& view, const SlowPathPacket& in) {
   SlowPathOutcome out;
   const auto router = in.router ? view.routers.find(*in.router) : view.routers.end();
   if (router == view.routers.end()) {
     out.text = "no ICMP error: the router is gone";
     return out;
   }
-  Packet packet(in.frame);
+  packet::Packet packet(in.frame);
   if (const std::string_view why = WhyNone(router->second, packet); !why.empty()) {
     out.text = fmt::format("no ICMP error: {}", why);
     return out;

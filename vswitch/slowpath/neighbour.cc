@@ -10,7 +10,7 @@ namespace kasane::slowpath {
 namespace {
 
 // Why a solicitation is to be ignored (RFC 4861, 7.1.1); empty if it is good.
-std::string_view WhyIgnored(const Packet& packet) {
+std::string_view WhyIgnored(const packet::Packet& packet) {
   if (!packet.has_neighbour_solicitation() || packet.fragment()) return "no neighbour solicitation";
   if (packet.ttl() != 255) return "the hop limit is not 255";
   if (!packet.icmpv6_checksum_right()) return "its checksum is wrong";
@@ -28,7 +28,7 @@ std::string_view WhyIgnored(const Packet& packet) {
   return "";
 }
 
-std::vector<uint8_t> Advertisement(const Packet& asked, const Holder& holder) {
+std::vector<uint8_t> Advertisement(const packet::Packet& asked, const Holder& holder) {
   const IpAddress target = asked.nd_target();
   const bool dad = asked.ip_src().IsUnspecified();
   const IpAddress all_nodes = *IpAddress::Parse("ff02::1");
@@ -48,12 +48,12 @@ std::vector<uint8_t> Advertisement(const Packet& asked, const Holder& holder) {
 
 }  // namespace
 
-SlowPathOutcome AnswerNeighbour(const HostView& view, const SlowPathPacket& in) {
+SlowPathOutcome AnswerNeighbour(const vswitch::HostView& view, const SlowPathPacket& in) {
   SlowPathOutcome out;
-  Packet packet(in.frame);
+  packet::Packet packet(in.frame);
   const bool arp = packet.has_arp() && packet.arp_op() == 1;
   if (const std::string_view why = arp ? "" : WhyIgnored(packet); !why.empty()) {
-    out.drop = DropReason::kMalformed;
+    out.drop = vswitch::DropReason::kMalformed;
     out.text = fmt::format("not answered: {}", why);
     return out;
   }

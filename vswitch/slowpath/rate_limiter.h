@@ -5,7 +5,7 @@
 #include <chrono>
 #include <map>
 
-namespace kasane {
+namespace kasane::slowpath {
 
 // At most `burst` at once and `per_second` in the long run.
 struct RateLimit {
@@ -47,4 +47,4 @@ class RateLimiter {
   std::map<Key, Bucket> buckets_;
 };
 
-}  // namespace kasane
+}  // namespace kasane::slowpath

@@ -2,23 +2,23 @@
 
 #include "vswitch/slowpath/handlers.h"
 
-namespace kasane {
+namespace kasane::slowpath {
 namespace {
 
-SlowPathOutcome Oversize(const HostView& view, const SlowPathPacket& packet) {
+SlowPathOutcome Oversize(const vswitch::HostView& view, const SlowPathPacket& packet) {
   SlowPathOutcome out;
   if (packet.router) {
     out = slowpath::SendIcmpError(view, packet);
   } else {
     out.text = "bridged: no ICMP error";
   }
-  out.drop = DropReason::kMtu;
+  out.drop = vswitch::DropReason::kMtu;
   return out;
 }
 
 }  // namespace
 
-SlowPathOutcome HandleSlowPath(const HostView& view, const SlowPathPacket& packet) {
+SlowPathOutcome HandleSlowPath(const vswitch::HostView& view, const SlowPathPacket& packet) {
   SlowPathOutcome out;
   switch (packet.cause) {
     case SlowPathCause::kNeighbour:
@@ -38,4 +38,4 @@ SlowPathOutcome HandleSlowPath(const HostView& view, const SlowPathPacket& packe
   return out;
 }
 
-}  // namespace kasane
+}  // namespace kasane::slowpath

@@ -8,14 +8,14 @@
 #include <string>
 #include <vector>
 
-#include "vswitch/base/drop_reason.h"
-#include "vswitch/base/ids.h"
-#include "vswitch/base/ip_address.h"
-#include "vswitch/base/mac_address.h"
-#include "vswitch/base/vni.h"
+#include "base/ids.h"
+#include "base/ip_address.h"
+#include "base/mac_address.h"
+#include "base/vni.h"
+#include "vswitch/drop_reason.h"
 #include "vswitch/host_view.h"
 
-namespace kasane {
+namespace kasane::slowpath {
 
 enum class SlowPathCause : uint8_t {
   kNeighbour = 1,     // ARP or ND asks for an address that this host answers for.
@@ -62,10 +62,10 @@ struct Announcement {
 struct SlowPathOutcome {
   std::vector<Injection> injections;
   std::optional<Announcement> announcement;
-  std::optional<DropReason> drop;  // Of `packet`, where the datapath's own tables do not count it.
-  std::string text;                // What was done or why nothing, for people.
+  std::optional<vswitch::DropReason> drop;  // Of `packet`, where the datapath's own tables do not count it.
+  std::string text;                         // What was done or why nothing, for people.
 };
 
-SlowPathOutcome HandleSlowPath(const HostView& view, const SlowPathPacket& packet);
+SlowPathOutcome HandleSlowPath(const vswitch::HostView& view, const SlowPathPacket& packet);
 
-}  // namespace kasane
+}  // namespace kasane::slowpath

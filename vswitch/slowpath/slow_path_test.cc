@@ -4,11 +4,11 @@
 
 #include <string>
 
-#include "tests/differential/frames.h"
 #include "vswitch/packet/packet.h"
+#include "vswitch/packet/testing/frames.h"
 #include "vswitch/slowpath/rate_limiter.h"
 
-namespace kasane {
+namespace kasane::slowpath {
 namespace {
 
 IpAddress Ip(const std::string& text) { return *IpAddress::Parse(text); }
@@ -18,21 +18,24 @@ const MacAddress kOther({0xfa, 0x16, 0x3e, 0, 0, 2});
 const MacAddress kGateway({0xfa, 0x16, 0x3e, 0, 0, 0xfe});
 
 // One network with two ports and a router of which it has two IPv4 addresses.
-HostView OneNetwork() {
-  HostView view;
+vswitch::HostView OneNetwork() {
+  vswitch::HostView view;
   const NetworkId n("n");
-  view.networks.emplace(n, NetworkView{n, "n", *Vni::From(1), 1450, true, {}});
-  view.ports.emplace(PortId("vm"), LocalPort{PortId("vm"), "vm", n, kVm, {Ip("10.0.0.1")}, true, true, {}});
+  view.networks.emplace(n, vswitch::NetworkView{n, "n", *Vni::From(1), 1450, true, {}});
+  view.ports.emplace(PortId("vm"),
+                     vswitch::LocalPort{PortId("vm"), "vm", n, kVm, {Ip("10.0.0.1")}, true, true, {}});
   view.ports.emplace(
       PortId("other"),
-      LocalPort{PortId("other"), "other", n, kOther, {Ip("10.0.0.2"), Ip("2001:db8::2")}, true, true, {}});
-  RouterView router{RouterId("r"), "r", true, {}, {}};
+      vswitch::LocalPort{
+          PortId("other"), "other", n, kOther, {Ip("10.0.0.2"), Ip("2001:db8::2")}, true, true, {}});
+  vswitch::RouterView router{RouterId("r"), "r", true, {}, {}};
   router.ports.push_back({PortId("r-n"),
                           n,
                           kGateway,
                           {{Ip("10.0.0.254"), 24}, {Ip("10.0.9.254"), 24}, {Ip("2001:db8::"), 64}},
                           IpAddress::LinkLocal(kGateway)});
-  router.routes.push_back({*IpPrefix::Parse("10.0.0.0/24"), RouteOrigin::kConnected, {{PortId("r-n"), {}}}});
+  router.routes.push_back(
+      {*IpPrefix::Parse("10.0.0.0/24"), vswitch::RouteOrigin::kConnected, {{PortId("r-n"), {}}}});
   view.routers.emplace(router.id, router);
   return view;
 }
@@ -64,7 +67,8 @@ TEST(IcmpError, QuotesThePacketAsItCame) {
 
 TEST(IcmpError, TheAddressIsOfTheSourcesSubnet) {
   const auto from = [](const std::string& source) {
-    return Packet(Handle(SlowPathCause::kTtlExceeded, Udp(source, "192.0.2.1", 1)).injections.at(0).frame)
+    return packet::Packet(
+               Handle(SlowPathCause::kTtlExceeded, Udp(source, "192.0.2.1", 1)).injections.at(0).frame)
         .ip_src();
   };
   EXPECT_EQ(from("10.0.0.1"), Ip("10.0.0.254"));
@@ -128,7 +132,7 @@ TEST(Neighbour, AnAnswerHasTheLinkLayerAddressThatTheQuestionLacks) {
   EXPECT_EQ(outcome.injections[0].port, PortId("vm"));
   frames::Bytes expected =
       frames::Advertisement({kVm, kOther}, {Ip("2001:db8::2"), Ip("fe80::1"), 255}, Ip("2001:db8::2"), &kOther);
-  const Packet got(outcome.injections[0].frame);
+  const packet::Packet got(outcome.injections[0].frame);
   EXPECT_EQ(got.icmp_message()[4], 0x60) << "solicited, override";
   EXPECT_TRUE(got.icmpv6_checksum_right());
   EXPECT_EQ(got.nd_option(2), kOther);
@@ -137,7 +141,8 @@ TEST(Neighbour, AnAnswerHasTheLinkLayerAddressThatTheQuestionLacks) {
 }
 
 TEST(Neighbour, RoutersSayThatTheyAreAndAnycastDoesNotOverride) {
-  const Packet got(Handle(SlowPathCause::kNeighbour, Solicit("::", "2001:db8::")).injections.at(0).frame);
+  const packet::Packet got(
+      Handle(SlowPathCause::kNeighbour, Solicit("::", "2001:db8::")).injections.at(0).frame);
   EXPECT_EQ(got.icmp_message()[4], 0x80) << "router alone: not solicited, no override";
   EXPECT_EQ(got.ip_dst(), Ip("ff02::1"));
 }
@@ -151,7 +156,7 @@ TEST(Neighbour, IgnoresWhatRfc4861Forbids) {
   for (const frames::Bytes& frame : {broken, with_option, no_length, frames::Bytes{}, frames::Bytes(60, 0)}) {
     const SlowPathOutcome outcome = Handle(SlowPathCause::kNeighbour, frame);
     EXPECT_TRUE(outcome.injections.empty());
-    EXPECT_EQ(outcome.drop, DropReason::kMalformed);
+    EXPECT_EQ(outcome.drop, vswitch::DropReason::kMalformed);
   }
   EXPECT_TRUE(Handle(SlowPathCause::kNeighbour, Solicit("::", "2001:db8::77")).injections.empty())
       << "nobody's";
@@ -171,4 +176,4 @@ TEST(RateLimiter, OneAskersStormTakesNothingFromAnother) {
 }
 
 }  // namespace
-}  // namespace kasane
+}  // namespace kasane::slowpath

@@ -8,12 +8,12 @@
 #include <system_error>
 #include <utility>
 
-#include "agent/ctl/document.h"
+#include "base/status.h"
 #include "kasane/v1/controller.pb.h"
+#include "model/files/document.h"
 #include "tests/lab/case/fields.h"
 #include "tests/lab/case/icmp_error.h"
-#include "vswitch/base/drop_reason.h"
-#include "vswitch/base/status.h"
+#include "vswitch/drop_reason.h"
 
 namespace kasane::lab {
 namespace {
@@ -60,7 +60,7 @@ StepAction ReadProbe(Fields& fields, ProbeKind kind) {
   return step;
 }
 
-ExpectedFrame ReadExpected(const Value& value, const std::string& path, CaseFaults& faults) {
+ExpectedFrame ReadExpected(const files::Value& value, const std::string& path, CaseFaults& faults) {
   Fields fields(value, path, faults);
   ExpectedFrame expected;
   expected.line = value.line;
@@ -72,9 +72,9 @@ ExpectedFrame ReadExpected(const Value& value, const std::string& path, CaseFaul
 
 std::vector<ExpectedFrame> ReadReceive(Fields& fields, std::string_view name) {
   std::vector<ExpectedFrame> expected;
-  const Value* list = fields.Get(name);
+  const files::Value* list = fields.Get(name);
   if (list == nullptr) return expected;
-  if (list->type != Value::Type::kList) {
+  if (list->type != files::Value::Type::kList) {
     fields.Fail(name, fmt::format("expected a list of {{vm, frame}}, found {}", TypeName(*list)));
     return expected;
   }
@@ -87,7 +87,7 @@ std::vector<ExpectedFrame> ReadReceive(Fields& fields, std::string_view name) {
 
 void CheckDropReason(Fields& fields, std::string_view text) {
   std::string labels;
-  for (const DropReason reason : kAllDropReasons) {
+  for (const vswitch::DropReason reason : vswitch::kAllDropReasons) {
     if (Label(reason) == text) return;
     labels += fmt::format("{}{}", labels.empty() ? "" : ", ", Label(reason));
   }
@@ -104,7 +104,7 @@ void ReadDrop(Fields& fields, SendStep& step) {
 StepAction ReadSend(Fields& fields) {
   SendStep step;
   step.from = fields.OptionalText("from").value_or("");
-  if (const Value* tunnel = fields.Get("from_tunnel")) {
+  if (const files::Value* tunnel = fields.Get("from_tunnel")) {
     Fields inner(*tunnel, fields.Path("from_tunnel"), fields.faults());
     step.from_tunnel.emplace();
     step.from_tunnel->host = inner.Text("host", "the host that the packet arrives at");
@@ -136,29 +136,29 @@ StepAction ReadStorm(Fields& fields) {
   return step;
 }
 
-ResourceFile ReadResources(const std::string& file, const Value& value, const std::string& path,
-                           CaseFaults& faults) {
-  ResourceFile resources = ResourcesFromDocument(file, value);
-  for (const Fault& fault : resources.faults) {
+files::ResourceFile ReadResources(const std::string& file, const files::Value& value, const std::string& path,
+                                  CaseFaults& faults) {
+  files::ResourceFile resources = ResourcesFromDocument(file, value);
+  for (const model::Fault& fault : resources.faults) {
     faults.AddWhole(fmt::format("{}: {}.{}", file, path, ToString(fault)));
   }
   return resources;
 }
 
-StepAction ReadDelete(const Value& value, const std::string& path, CaseFaults& faults) {
+StepAction ReadDelete(const files::Value& value, const std::string& path, CaseFaults& faults) {
   DeleteStep step;
   const auto fail = [&](int line, const std::string& at) {
     faults.Add(line, at, "expected lists of ids by kind, such as {ports: [p1, p2]}");
   };
-  if (value.type != Value::Type::kMap || value.fields.empty()) fail(value.line, path);
+  if (value.type != files::Value::Type::kMap || value.fields.empty()) fail(value.line, path);
   for (const auto& [section, ids] : value.fields) {
     const std::string at = fmt::format("{}.{}", path, section);
-    const auto kind = KindFromText(section);
-    if (!kind || ids->type != Value::Type::kList) {
+    const auto kind = model::KindFromText(section);
+    if (!kind || ids->type != files::Value::Type::kList) {
       fail(ids->line, at);
       continue;
     }
-    for (const ValuePtr& id : ids->items) step.keys.push_back({*kind, id->text});
+    for (const files::ValuePtr& id : ids->items) step.keys.push_back({*kind, id->text});
   }
   return step;
 }
@@ -192,7 +192,8 @@ std::optional<ControlAction> ActionOf(std::string_view name) {
   return std::nullopt;
 }
 
-StepAction ReadControl(const Value& value, ControlAction action, const std::string& path, CaseFaults& faults) {
+StepAction ReadControl(const files::Value& value, ControlAction action, const std::string& path,
+                       CaseFaults& faults) {
   ControlStep step{action, ControlTarget::kController, ""};
   const std::string& text = value.text;
   const size_t blank = text.find(' ');
@@ -202,7 +203,7 @@ StepAction ReadControl(const Value& value, ControlAction action, const std::stri
   if (target == "ovs") step.target = ControlTarget::kOvs;
   const bool good =
       target == "controller" ? step.host.empty() : (target == "agent" || target == "ovs") && !step.host.empty();
-  if (value.type != Value::Type::kScalar || !good) {
+  if (value.type != files::Value::Type::kScalar || !good) {
     faults.Add(value.line, path,
                fmt::format("expected \"agent HOST\", \"ovs HOST\" or \"controller\", found \"{}\"", text));
   }
@@ -232,7 +233,7 @@ StepAction ReadTrace(Fields& fields) {
   return step;
 }
 
-StepAction ReadWait(const Value& value, const std::string& path, CaseFaults& faults) {
+StepAction ReadWait(const files::Value& value, const std::string& path, CaseFaults& faults) {
   if (value.text != "applied") {
     faults.Add(value.line, path, fmt::format("expected \"applied\", found \"{}\"", value.text));
   }
@@ -261,7 +262,7 @@ FieldsReader FieldsReaderOf(std::string_view name) {
   return nullptr;
 }
 
-StepAction ReadAction(const std::string& file, const std::string& name, const Value& value,
+StepAction ReadAction(const std::string& file, const std::string& name, const files::Value& value,
                       const std::string& path, CaseFaults& faults) {
   if (const FieldsReader reader = FieldsReaderOf(name)) {
     Fields fields(value, path, faults);
@@ -277,14 +278,14 @@ StepAction ReadAction(const std::string& file, const std::string& name, const Va
   return WaitStep{};
 }
 
-void ReadSteps(const Value& list, Case& out, CaseFaults& faults) {
-  if (list.type != Value::Type::kList || list.items.empty()) {
+void ReadSteps(const files::Value& list, Case& out, CaseFaults& faults) {
+  if (list.type != files::Value::Type::kList || list.items.empty()) {
     return faults.Add(list.line, "steps", fmt::format("expected a list of steps, found {}", TypeName(list)));
   }
   for (size_t i = 0; i < list.items.size(); ++i) {
-    const Value& item = *list.items[i];
+    const files::Value& item = *list.items[i];
     const std::string path = fmt::format("steps[{}]", i);
-    if (item.type != Value::Type::kMap || item.fields.size() != 1) {
+    if (item.type != files::Value::Type::kMap || item.fields.size() != 1) {
       faults.Add(item.line, path, fmt::format("expected a mapping with one of {}", kStepNames));
       continue;
     }
@@ -295,12 +296,12 @@ void ReadSteps(const Value& list, Case& out, CaseFaults& faults) {
 }
 
 void ReadDatapaths(Fields& fields, Case& out) {
-  const Value* list = fields.Get("datapaths");
+  const files::Value* list = fields.Get("datapaths");
   if (list == nullptr) {
     out.datapaths = {"sim", "ovs"};
     return;
   }
-  for (const ValuePtr& item : list->items) {
+  for (const files::ValuePtr& item : list->items) {
     if (item->text == "sim" || item->text == "ovs" || item->text == "ovs-kernel") {
       out.datapaths.push_back(item->text);
     } else {
@@ -311,14 +312,14 @@ void ReadDatapaths(Fields& fields, Case& out) {
 }
 
 void ReadTopology(Fields& fields, Case& out) {
-  const Value* value = fields.Require("topology", "resources, or the name of a file of them");
+  const files::Value* value = fields.Require("topology", "resources, or the name of a file of them");
   if (value == nullptr) return;
   out.topology_file = out.file;
-  if (value->type == Value::Type::kMap) {
+  if (value->type == files::Value::Type::kMap) {
     out.topology = ReadResources(out.file, *value, "topology", fields.faults());
     return;
   }
-  if (value->type != Value::Type::kScalar) {
+  if (value->type != files::Value::Type::kScalar) {
     return fields.Fail("topology",
                        fmt::format("expected resources or a file's name, found {}", TypeName(*value)));
   }
@@ -330,9 +331,9 @@ void ReadTopology(Fields& fields, Case& out) {
   if (!std::filesystem::is_regular_file(out.topology_file, error)) {
     return fields.Fail("topology", fmt::format("{}: there is no such file", out.topology_file));
   }
-  auto read = ReadResourceFile(out.topology_file);
+  auto read = files::ReadResourceFile(out.topology_file);
   if (!read.ok()) return fields.Fail("topology", std::string(Message(read.status())));
-  for (const Fault& fault : read->faults) {
+  for (const model::Fault& fault : read->faults) {
     fields.faults().AddWhole(fmt::format("{}: {}", out.topology_file, ToString(fault)));
   }
   out.topology = *std::move(read);
@@ -350,7 +351,7 @@ bool RunsOn(const Case& subject, std::string_view datapath) {
 }
 
 absl::StatusOr<Case> ParseCase(const std::string& file, const std::string& text) {
-  const auto document = ParseDocument(text);
+  const auto document = files::ParseDocument(text);
   if (!document.ok()) return Invalid("{}: {}", file, Message(document.status()));
   Case out;
   out.file = file;
@@ -360,7 +361,7 @@ absl::StatusOr<Case> ParseCase(const std::string& file, const std::string& text)
   out.why = fields.Text("case", "one sentence that says why");
   ReadTopology(fields, out);
   ReadDatapaths(fields, out);
-  if (const Value* steps = fields.Require("steps", "a list of steps")) ReadSteps(*steps, out, faults);
+  if (const files::Value* steps = fields.Require("steps", "a list of steps")) ReadSteps(*steps, out, faults);
   fields.Done();
   if (!faults.empty()) return absl::InvalidArgumentError(Absl(faults.Text()));
   return out;

@@ -13,9 +13,9 @@
 #include <variant>
 #include <vector>
 
-#include "agent/ctl/resource_file.h"
-#include "agent/state/decode.h"
-#include "vswitch/base/ip_address.h"
+#include "base/ip_address.h"
+#include "model/decode.h"
+#include "model/files/resource_file.h"
 
 namespace kasane::lab {
 
@@ -75,11 +75,11 @@ struct StormStep {
 };
 
 struct ApplyStep {
-  ResourceFile resources;
+  files::ResourceFile resources;
 };
 
 struct DeleteStep {
-  std::vector<ResourceKey> keys;
+  std::vector<model::ResourceKey> keys;
 };
 
 struct MoveStep {
@@ -136,7 +136,7 @@ struct Case {
   std::string file;                    // As given.
   std::string why;                     // The sentence.
   std::vector<std::string> datapaths;  // That it runs on: "sim", "ovs", "ovs-kernel".
-  ResourceFile topology;
+  files::ResourceFile topology;
   std::string topology_file;  // Where the resources stand.
   std::vector<CaseStep> steps;
 };

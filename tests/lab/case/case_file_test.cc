@@ -3,8 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "base/status.h"
 #include "kasane/v1/controller.pb.h"
-#include "vswitch/base/status.h"
 
 namespace kasane::lab {
 namespace {
@@ -58,8 +58,9 @@ TEST(CaseFile, ReadsEachStep) {
   EXPECT_EQ(send.receive[0].frame, "icmp(ttl=3)");
   EXPECT_EQ(std::get<SendStep>(parsed->steps[3].action).from_tunnel->vni, 7U);
   EXPECT_EQ(std::get<SendStep>(parsed->steps[3].action).from_tunnel->flags, 0U);
-  EXPECT_THAT(std::get<DeleteStep>(parsed->steps[4].action).keys,
-              ElementsAre(ResourceKey{Kind::kPort, "p1"}, ResourceKey{Kind::kPort, "p2"}));
+  EXPECT_THAT(
+      std::get<DeleteStep>(parsed->steps[4].action).keys,
+      ElementsAre(model::ResourceKey{model::Kind::kPort, "p1"}, model::ResourceKey{model::Kind::kPort, "p2"}));
   EXPECT_EQ(std::get<ControlStep>(parsed->steps[6].action).host, "hv1");
   EXPECT_EQ(std::get<StormStep>(parsed->steps[12].action).rate, 1000U);
 }

@@ -13,9 +13,9 @@
 #include <set>
 #include <string_view>
 
+#include "base/status.h"
 #include "tests/lab/case/frame_text.h"
 #include "tests/lab/netns.h"
-#include "vswitch/base/status.h"
 #include "vswitch/packet/packet.h"
 
 namespace kasane::lab {
@@ -40,7 +40,8 @@ absl::StatusOr<FrameBytes> FenceFrame(const MacAddress& mac, const std::string& 
 // "TOKEN FROM", or empty: it is no fence.
 std::string_view FenceText(const std::vector<uint8_t>& frame) {
   if (frame.size() < kUdpData + kMagic.size() || frame[12] != 0x86 || frame[13] != 0xdd) return {};
-  if (frame[20] != kProtoUdp || frame[56] != kFencePort >> 8 || frame[57] != (kFencePort & 0xff)) return {};
+  if (frame[20] != packet::kProtoUdp || frame[56] != kFencePort >> 8 || frame[57] != (kFencePort & 0xff))
+    return {};
   const std::string_view data(reinterpret_cast<const char*>(frame.data()) + kUdpData, frame.size() - kUdpData);
   return data.substr(0, kMagic.size()) == kMagic ? data.substr(kMagic.size()) : std::string_view();
 }

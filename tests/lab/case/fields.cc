@@ -18,9 +18,9 @@ std::string CaseFaults::Text() const {
   return text;
 }
 
-Fields::Fields(const Value& value, std::string path, CaseFaults& faults)
+Fields::Fields(const files::Value& value, std::string path, CaseFaults& faults)
     : line_(value.line), path_(std::move(path)), faults_(faults) {
-  if (value.type == Value::Type::kMap) {
+  if (value.type == files::Value::Type::kMap) {
     map_ = &value;
   } else {
     faults_.Add(line_, path_, fmt::format("expected a mapping, found {}", TypeName(value)));
@@ -31,23 +31,23 @@ std::string Fields::Path(std::string_view name) const {
   return path_.empty() ? std::string(name) : fmt::format("{}.{}", path_, name);
 }
 
-const Value* Fields::Find(std::string_view name) const {
+const files::Value* Fields::Find(std::string_view name) const {
   if (map_ == nullptr) return nullptr;
   const auto found = std::find_if(map_->fields.begin(), map_->fields.end(),
                                   [&](const auto& field) { return field.first == name; });
-  return found == map_->fields.end() || found->second->type == Value::Type::kNull ? nullptr
-                                                                                  : found->second.get();
+  return found == map_->fields.end() || found->second->type == files::Value::Type::kNull ? nullptr
+                                                                                         : found->second.get();
 }
 
 bool Fields::Has(std::string_view name) { return Get(name) != nullptr; }
 
-const Value* Fields::Get(std::string_view name) {
+const files::Value* Fields::Get(std::string_view name) {
   known_.emplace_back(name);
   return Find(name);
 }
 
-const Value* Fields::Require(std::string_view name, std::string_view expected) {
-  const Value* value = Get(name);
+const files::Value* Fields::Require(std::string_view name, std::string_view expected) {
+  const files::Value* value = Get(name);
   if (value == nullptr && map_ != nullptr) {
     faults_.Add(line_, Path(name), fmt::format("is missing; expected {}", expected));
   }
@@ -55,23 +55,23 @@ const Value* Fields::Require(std::string_view name, std::string_view expected) {
 }
 
 std::string Fields::Text(std::string_view name, std::string_view expected) {
-  const Value* value = Require(name, expected);
+  const files::Value* value = Require(name, expected);
   if (value == nullptr) return "";
-  if (value->type == Value::Type::kScalar && !value->text.empty()) return value->text;
+  if (value->type == files::Value::Type::kScalar && !value->text.empty()) return value->text;
   faults_.Add(value->line, Path(name), fmt::format("expected {}, found {}", expected, TypeName(*value)));
   return "";
 }
 
 std::optional<std::string> Fields::OptionalText(std::string_view name) {
-  const Value* value = Get(name);
+  const files::Value* value = Get(name);
   if (value == nullptr) return std::nullopt;
-  if (value->type == Value::Type::kScalar) return value->text;
+  if (value->type == files::Value::Type::kScalar) return value->text;
   faults_.Add(value->line, Path(name), fmt::format("expected text, found {}", TypeName(*value)));
   return std::nullopt;
 }
 
 uint32_t Fields::Number(std::string_view name, uint32_t fallback, uint32_t min, uint32_t max) {
-  const Value* value = Get(name);
+  const files::Value* value = Get(name);
   if (value == nullptr) return fallback;
   uint32_t number = 0;
   const std::string& text = value->text;
@@ -79,13 +79,13 @@ uint32_t Fields::Number(std::string_view name, uint32_t fallback, uint32_t min, 
   if (value->IsNumber() && parsed.ec == std::errc() && number >= min && number <= max) return number;
   faults_.Add(value->line, Path(name),
               fmt::format("expected a number from {} to {}, found {}", min, max,
-                          value->type == Value::Type::kScalar ? fmt::format("\"{}\"", text)
-                                                              : std::string(TypeName(*value))));
+                          value->type == files::Value::Type::kScalar ? fmt::format("\"{}\"", text)
+                                                                     : std::string(TypeName(*value))));
   return fallback;
 }
 
 bool Fields::Boolean(std::string_view name, bool fallback) {
-  const Value* value = Get(name);
+  const files::Value* value = Get(name);
   if (value == nullptr) return fallback;
   if (value->IsBoolean()) return value->text[0] == 't' || value->text[0] == 'T';
   faults_.Add(value->line, Path(name), fmt::format("expected true or false, found {}", TypeName(*value)));
@@ -93,7 +93,7 @@ bool Fields::Boolean(std::string_view name, bool fallback) {
 }
 
 void Fields::Fail(std::string_view name, const std::string& message) {
-  const Value* value = Find(name);
+  const files::Value* value = Find(name);
   faults_.Add(value == nullptr ? line_ : value->line, Path(name), message);
 }
 

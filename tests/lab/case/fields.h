@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "agent/ctl/document.h"
+#include "model/files/document.h"
 
 namespace kasane::lab {
 
@@ -30,7 +30,7 @@ class CaseFaults {
 class Fields {
  public:
   // A value that is no mapping is a fault, and has no fields.
-  Fields(const Value& value, std::string path, CaseFaults& faults);
+  Fields(const files::Value& value, std::string path, CaseFaults& faults);
 
   bool Has(std::string_view name);
   int line() const { return line_; }
@@ -38,9 +38,9 @@ class Fields {
   CaseFaults& faults() { return faults_; }
 
   // The value, or nullptr if it is absent or null.
-  const Value* Get(std::string_view name);
+  const files::Value* Get(std::string_view name);
   // The same; its absence is a fault, which names what was expected.
-  const Value* Require(std::string_view name, std::string_view expected);
+  const files::Value* Require(std::string_view name, std::string_view expected);
 
   std::string Text(std::string_view name, std::string_view expected);  // Required.
   std::optional<std::string> OptionalText(std::string_view name);
@@ -51,9 +51,9 @@ class Fields {
   void Done();
 
  private:
-  const Value* Find(std::string_view name) const;
+  const files::Value* Find(std::string_view name) const;
 
-  const Value* map_ = nullptr;
+  const files::Value* map_ = nullptr;
   int line_ = 0;
   std::string path_;
   CaseFaults& faults_;

@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-#include "vswitch/base/ip_address.h"
+#include "base/ip_address.h"
 
 namespace kasane::lab {
 

@@ -110,18 +110,19 @@ std::optional<IpPacket> ParseV6(std::span<const uint8_t> bytes) {
 
 void SetChecksum(IpPacket& packet) {
   const uint8_t protocol = packet.protocol;
-  if (protocol != kProtoIcmp && protocol != kProtoIcmpv6 && protocol != kProtoUdp && protocol != kProtoTcp)
+  if (protocol != packet::kProtoIcmp && protocol != packet::kProtoIcmpv6 && protocol != packet::kProtoUdp &&
+      protocol != packet::kProtoTcp)
     return;
-  const size_t at = protocol == kProtoTcp ? 16 : protocol == kProtoUdp ? 6 : 2;
+  const size_t at = protocol == packet::kProtoTcp ? 16 : protocol == packet::kProtoUdp ? 6 : 2;
   if (packet.fragment() || packet.payload.size() < at + 2) return;
   packet.payload[at] = packet.payload[at + 1] = 0;
   uint32_t sum = 0;
-  if (protocol != kProtoIcmp) {
+  if (protocol != packet::kProtoIcmp) {
     sum = Sum(packet.dst.bytes(),
               Sum(packet.src.bytes(), static_cast<uint32_t>(packet.payload.size()) + protocol));
   }
   uint32_t checksum = ~Sum(packet.payload, sum) & 0xffff;
-  if (protocol == kProtoUdp && checksum == 0) checksum = 0xffff;
+  if (protocol == packet::kProtoUdp && checksum == 0) checksum = 0xffff;
   packet.payload[at] = static_cast<uint8_t>(checksum >> 8);
   packet.payload[at + 1] = static_cast<uint8_t>(checksum);
 }

@@ -7,7 +7,7 @@
 #include <span>
 #include <vector>
 
-#include "vswitch/base/ip_address.h"
+#include "base/ip_address.h"
 
 namespace kasane::lab {
 

@@ -7,10 +7,10 @@
 #include <thread>
 #include <utility>
 
-#include "agent/view/scope.h"
+#include "base/status.h"
+#include "model/scope.h"
 #include "tests/lab/case/ovs_world.h"
 #include "tests/lab/process.h"
-#include "vswitch/base/status.h"
 
 namespace kasane::lab {
 namespace {
@@ -36,10 +36,10 @@ std::string OvsWorld::HostLacks(const std::string& host, const ControllerProgres
   if (!progress->datapath_ready) return fmt::format("the switch of {} is not ready", host);
   if (controller != nullptr) {
     if (!progress->synced) return fmt::format("{} is not in sync with the controller", host);
-    const std::set<ResourceKey> scope = ComputeScope(controller->state, HostId(host));
+    const std::set<model::ResourceKey> scope = model::ComputeScope(controller->state, HostId(host));
     uint64_t needed = 0;
-    for (const ResourceKey& key : scope) needed = std::max(needed, controller->revisions.at(key));
-    for (const ResourceKey& key : scopes_[host]) {
+    for (const model::ResourceKey& key : scope) needed = std::max(needed, controller->revisions.at(key));
+    for (const model::ResourceKey& key : scopes_[host]) {
       if (scope.count(key) == 0) floor_[host] = last_revision_;
     }
     scopes_[host] = scope;
@@ -68,7 +68,7 @@ std::string OvsWorld::HostLacks(const std::string& host, const ControllerProgres
 
 // The owner of an address claims nothing, unless it claims it back.
 bool OvsWorld::ClaimIsKnown(const ControllerProgress& controller) const {
-  const Announcement& announced = *awaited_claim_;
+  const slowpath::Announcement& announced = *awaited_claim_;
   const auto claim = controller.state.address_claims.find(model::MakeClaimId(announced.network, announced.ip));
   if (claim != controller.state.address_claims.end()) {
     return claim->second->mac == announced.mac && claim->second->port == announced.port;

@@ -10,7 +10,7 @@
 #include <optional>
 #include <utility>
 
-#include "agent/view/host_view_builder.h"
+#include "base/status.h"
 #include "tests/lab/case/frame_text.h"
 #include "tests/lab/case/quiet.h"
 #include "tests/lab/case/slow_question.h"
@@ -21,7 +21,7 @@
 #include "tests/lab/netns.h"
 #include "tests/lab/process.h"
 #include "tests/lab/up.h"
-#include "vswitch/base/status.h"
+#include "view/host_view_builder.h"
 #include "vswitch/packet/hex.h"
 #include "vswitch/sim/sim.h"
 
@@ -142,7 +142,8 @@ absl::Status OvsWorld::ForgetNeighbours() {
 absl::Status OvsWorld::Commit(const absl::StatusOr<Transaction>& transaction) {
   if (!transaction.ok()) return transaction.status();
   std::string faults;
-  for (const Fault& fault : transaction->faults) faults += (faults.empty() ? "" : "; ") + ToString(fault);
+  for (const model::Fault& fault : transaction->faults)
+    faults += (faults.empty() ? "" : "; ") + ToString(fault);
   if (!faults.empty()) return Invalid("the controller refuses: {}", faults);
   last_revision_ = transaction->revision;
   return absl::OkStatus();
@@ -172,7 +173,7 @@ absl::Status OvsWorld::Apply(const std::vector<v1::ApplyItem>& items) {
   return WaitApplied();
 }
 
-absl::Status OvsWorld::Delete(const std::vector<ResourceKey>& keys) {
+absl::Status OvsWorld::Delete(const std::vector<model::ResourceKey>& keys) {
   RETURN_IF_ERROR(Commit(controller_->Delete(keys, kControllerDeadline)));
   resources_.Delete(keys);
   RETURN_IF_ERROR(ForgetNeighbours());
@@ -229,7 +230,7 @@ absl::StatusOr<FrameBytes> OvsWorld::TunnelPacket(const Injection& injection) co
   return FrameFromText(
       fmt::format("vxlan(vni={}, flags={:#x}, eth_src={}, eth_dst={}, src={}, dst={}, sport=50000, payload={})",
                   injection.vni, injection.flags, source, target->vtep_mac, injection.outer_source,
-                  target->vtep.address(), HexText(injection.frame)));
+                  target->vtep.address(), packet::HexText(injection.frame)));
 }
 
 // What a guest with a wrong MTU sends.
@@ -294,8 +295,10 @@ absl::Status OvsWorld::AwaitClaim(const Injection& injection) {
   const Vm& vm = *FindVm(resources_.plan(), injection.vm);
   const Hypervisor& host = resources_.plan().hosts[vm.host];
   if (!HostRuns(host.node) || controller_down_) return absl::OkStatus();
-  const HostView view = BuildHostView(resources_.StateWithHosts(), HostId(host.node), OwnAddresses(host));
-  const std::vector<Announcement> announced = sim::FromPort(view, vm.port, injection.frame).announcements;
+  const vswitch::HostView view =
+      view::BuildHostView(resources_.StateWithHosts(), HostId(host.node), OwnAddresses(host));
+  const std::vector<slowpath::Announcement> announced =
+      sim::FromPort(view, vm.port, injection.frame).announcements;
   if (announced.empty()) return absl::OkStatus();
   awaited_claim_ = announced.front();
   absl::Status status = WaitApplied();
@@ -446,7 +449,7 @@ absl::StatusOr<TraceOutcome> OvsWorld::Trace(const Vm& from, const FrameBytes& f
     if (!verdict.drop_reason.empty()) outcome.verdicts.insert(fmt::format("dropped {}", verdict.drop_reason));
     if (verdict.remote_host.empty()) continue;
     // The other host's part is the reference's.
-    const HostView view = BuildHostView(resources_.StateWithHosts(), verdict.remote_host, {});
+    const vswitch::HostView view = view::BuildHostView(resources_.StateWithHosts(), verdict.remote_host, {});
     const auto& hosts = resources_.plan().hosts;
     const sim::Result result =
         sim::FromTunnel(view, hosts[from.host].vtep.address(), verdict.vni, verdict.frame);

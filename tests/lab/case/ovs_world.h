@@ -37,7 +37,7 @@ class OvsWorld final : public CaseWorld {
 
   absl::Status Start() override;
   absl::Status Apply(const std::vector<v1::ApplyItem>& items) override;
-  absl::Status Delete(const std::vector<ResourceKey>& keys) override;
+  absl::Status Delete(const std::vector<model::ResourceKey>& keys) override;
   absl::Status Move(const std::string& vm, const std::string& host) override;
   absl::Status SetAddress(const AddressStep& step, const FrameBytes& announcement) override;
   absl::Status Control(const ControlStep& step) override;
@@ -97,10 +97,10 @@ class OvsWorld final : public CaseWorld {
   bool controller_down_ = false;
   bool muted_ = false;
   // Scopes as they were at the last wait, and what their shrinking demands of the host.
-  std::map<std::string, std::set<ResourceKey>> scopes_;
+  std::map<std::string, std::set<model::ResourceKey>> scopes_;
   std::map<std::string, uint64_t> floor_;
   uint64_t last_revision_ = 0;
-  std::optional<Announcement> awaited_claim_;
+  std::optional<slowpath::Announcement> awaited_claim_;
   std::unique_ptr<Stream> stream_;
 };
 

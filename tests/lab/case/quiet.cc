@@ -18,7 +18,7 @@ constexpr uint8_t kMldv2Report = 143;
 // A hand-written one looks the same; but kernels are held back while such are under way, and speak IGMP and MLD
 // only when they are not.
 bool IsBackground(const CapturedFrame& captured) {
-  const Packet packet(captured.frame.bytes);
+  const packet::Packet packet(captured.frame.bytes);
   if (!packet.has_ip()) return false;
   if (packet.ip_proto() == kIgmp) return true;
   if (packet.is_v4() || !packet.has_icmp()) return false;
@@ -28,7 +28,7 @@ bool IsBackground(const CapturedFrame& captured) {
 
 bool IsStreamPacket(const CapturedFrame& captured, const std::string& text) {
   const std::vector<uint8_t>& frame = captured.frame.bytes;
-  const Packet packet(frame);
+  const packet::Packet packet(frame);
   if (!packet.has_ip() || !packet.has_udp()) return false;
   if (packet.udp_src() != kProbePort && packet.udp_dst() != kProbePort) return false;
   return std::search(frame.begin(), frame.end(), text.begin(), text.end()) == frame.end();
@@ -41,7 +41,7 @@ size_t CountReceived(const std::vector<CapturedFrame>& frames) {
 }
 
 bool IsEchoReplyWith(const std::vector<uint8_t>& frame, const std::string& text) {
-  const Packet packet(frame);
+  const packet::Packet packet(frame);
   if (!packet.has_icmp() || packet.icmp_type() != (packet.is_v4() ? 0 : 129)) return false;
   return std::search(frame.begin(), frame.end(), text.begin(), text.end()) != frame.end();
 }

@@ -6,7 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
-#include "vswitch/base/status.h"
+#include "base/status.h"
 
 namespace kasane::lab {
 namespace {

@@ -5,13 +5,15 @@
 #include <memory>
 #include <utility>
 
-#include "agent/state/decode.h"
-#include "vswitch/base/status.h"
+#include "base/status.h"
+#include "model/decode.h"
 
 namespace kasane::lab {
 namespace {
 
-std::vector<v1::ApplyItem> ItemsOf(const ResourceFile& file) { return {file.items.begin(), file.items.end()}; }
+std::vector<v1::ApplyItem> ItemsOf(const files::ResourceFile& file) {
+  return {file.items.begin(), file.items.end()};
+}
 
 template <typename T, typename Name>
 std::string Names(const std::vector<T>& all, Name name) {
@@ -60,18 +62,18 @@ absl::Status CaseResources::MakePlan() {
 }
 
 absl::Status CaseResources::Upsert(const std::vector<v1::ApplyItem>& items, bool present) {
-  std::vector<Fault> faults;
+  std::vector<model::Fault> faults;
   for (const v1::ApplyItem& item : items) {
     const auto resource = Decode(item.resource(), item.path(), faults);
     if (!resource) continue;
-    kasane::Upsert(ever_, *resource);
+    model::Upsert(ever_, *resource);
     if (!present) continue;
-    kasane::Upsert(state_, *resource);
-    resources_[KeyOf(*resource)] = item.resource();
+    model::Upsert(state_, *resource);
+    resources_[model::KeyOf(*resource)] = item.resource();
   }
   if (faults.empty()) return absl::OkStatus();
   std::string text;
-  for (const Fault& fault : faults) text += (text.empty() ? "" : "; ") + ToString(fault);
+  for (const model::Fault& fault : faults) text += (text.empty() ? "" : "; ") + ToString(fault);
   return absl::InvalidArgumentError(Absl(text));
 }
 
@@ -80,8 +82,8 @@ absl::Status CaseResources::Apply(const std::vector<v1::ApplyItem>& items) {
   return MakePlan();
 }
 
-void CaseResources::Delete(const std::vector<ResourceKey>& keys) {
-  for (const ResourceKey& key : keys) {
+void CaseResources::Delete(const std::vector<model::ResourceKey>& keys) {
+  for (const model::ResourceKey& key : keys) {
     Erase(state_, key);
     resources_.erase(key);
   }
@@ -91,7 +93,7 @@ absl::StatusOr<std::vector<v1::ApplyItem>> CaseResources::MoveItems(const std::s
                                                                     const std::string& host) const {
   ASSIGN_OR_RETURN(const Vm* const moved, Find(vm));
   RETURN_IF_ERROR(CheckHost(host));
-  const auto resource = resources_.find({Kind::kPort, moved->port.str()});
+  const auto resource = resources_.find({model::Kind::kPort, moved->port.str()});
   if (resource == resources_.end()) return Invalid("port {} of {} does not exist now", moved->port, vm);
   v1::ApplyItem item;
   item.set_path(fmt::format("port {}", vm));
@@ -100,8 +102,8 @@ absl::StatusOr<std::vector<v1::ApplyItem>> CaseResources::MoveItems(const std::s
   return std::vector<v1::ApplyItem>{item};
 }
 
-NetworkState CaseResources::StateWithHosts() const {
-  NetworkState state = state_;
+model::NetworkState CaseResources::StateWithHosts() const {
+  model::NetworkState state = state_;
   for (const Hypervisor& hypervisor : plan_.hosts) {
     auto host = std::make_shared<model::Host>();
     host->id = HostId(hypervisor.node);

@@ -13,8 +13,8 @@
 #include <string_view>
 #include <vector>
 
-#include "agent/state/network_state.h"
 #include "kasane/v1/controller.pb.h"
+#include "model/network_state.h"
 #include "tests/lab/case/case_file.h"
 #include "tests/lab/plan.h"
 
@@ -25,14 +25,14 @@ class CaseResources {
   // `datapath_type`: of the hypervisors, as Hypervisor's.
   static absl::StatusOr<CaseResources> Make(const Case& subject, std::string datapath_type = "netdev");
 
-  const NetworkState& state() const { return state_; }
+  const model::NetworkState& state() const { return state_; }
   // The same with each host's tunnel addresses, as its agent tells the controller.
-  NetworkState StateWithHosts() const;
+  model::NetworkState StateWithHosts() const;
   // All VMs, also those whose port is not there at the moment.
   const LabPlan& plan() const { return plan_; }
 
   absl::Status Apply(const std::vector<v1::ApplyItem>& items);
-  void Delete(const std::vector<ResourceKey>& keys);
+  void Delete(const std::vector<model::ResourceKey>& keys);
   // What must be applied so that the VM's port is bound to the host.
   absl::StatusOr<std::vector<v1::ApplyItem>> MoveItems(const std::string& vm, const std::string& host) const;
 
@@ -54,9 +54,9 @@ class CaseResources {
   absl::Status Upsert(const std::vector<v1::ApplyItem>& items, bool present);
   absl::StatusOr<std::string> Address(std::string_view function, std::string_view name) const;
 
-  std::map<ResourceKey, v1::Resource> resources_;
-  NetworkState state_;
-  NetworkState ever_;  // And what later steps bring in, or earlier ones removed.
+  std::map<model::ResourceKey, v1::Resource> resources_;
+  model::NetworkState state_;
+  model::NetworkState ever_;  // And what later steps bring in, or earlier ones removed.
   std::string datapath_type_;
   LabPlan plan_;
 };

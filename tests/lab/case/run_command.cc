@@ -26,6 +26,7 @@
 #include <thread>
 #include <utility>
 
+#include "base/status.h"
 #include "tests/lab/case/case_file.h"
 #include "tests/lab/case/ovs_world.h"
 #include "tests/lab/case/report.h"
@@ -33,7 +34,6 @@
 #include "tests/lab/case/sim_world.h"
 #include "tests/lab/down.h"
 #include "tests/lab/process.h"
-#include "vswitch/base/status.h"
 
 namespace kasane::lab {
 namespace {

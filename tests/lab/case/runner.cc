@@ -7,8 +7,8 @@
 #include <chrono>
 #include <utility>
 
+#include "base/status.h"
 #include "tests/lab/case/frame_text.h"
-#include "vswitch/base/status.h"
 
 namespace kasane::lab {
 namespace {

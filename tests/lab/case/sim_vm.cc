@@ -96,7 +96,7 @@ void SimVm::Route(const IpPacket& packet) {
   if (!NextHop(packet.dst, next_hop)) return;
   const auto known = neighbours_.find(next_hop);
   if (known != neighbours_.end()) {
-    return Emit(known->second, packet.src.is_v4() ? kEtherIpv4 : kEtherIpv6, Serialise(packet));
+    return Emit(known->second, packet.src.is_v4() ? packet::kEtherIpv4 : packet::kEtherIpv6, Serialise(packet));
   }
   std::vector<IpPacket>& queue = waiting_[next_hop];
   queue.push_back(packet);
@@ -122,15 +122,15 @@ void SimVm::Solicit(const IpAddress& next_hop, const IpAddress& source) {
     Append(arp, from.bytes());
     Append(arp, MacAddress().bytes());
     Append(arp, next_hop.bytes());
-    return Emit(kBroadcast, kEtherArp, arp);
+    return Emit(kBroadcast, packet::kEtherArp, arp);
   }
-  IpPacket solicitation{from,  SolicitedNode(next_hop),       kProtoIcmpv6, 255, false, 0, 0,
+  IpPacket solicitation{from,  SolicitedNode(next_hop),       packet::kProtoIcmpv6, 255, false, 0, 0,
                         false, {kNsType, 0, 0, 0, 0, 0, 0, 0}};
   Append(solicitation.payload, next_hop.bytes());
   Append(solicitation.payload, std::array<uint8_t, 2>{1, 1});
   Append(solicitation.payload, vm_->mac.bytes());
   SetChecksum(solicitation);
-  Emit(MulticastMac(solicitation.dst), kEtherIpv6, Serialise(solicitation));
+  Emit(MulticastMac(solicitation.dst), packet::kEtherIpv6, Serialise(solicitation));
 }
 
 void SimVm::Learn(const IpAddress& ip, const MacAddress& mac) {
@@ -143,14 +143,14 @@ void SimVm::Learn(const IpAddress& ip, const MacAddress& mac) {
 }
 
 void SimVm::Receive(const Frame& frame) {
-  const Packet parsed(frame);
+  const packet::Packet parsed(frame);
   if (!parsed.has_ethernet() || (parsed.eth_dst() != vm_->mac && !parsed.eth_dst().IsMulticast())) return;
   if (parsed.has_arp()) return ReceiveArp(frame);
   if (const auto packet = ParseIpPacket(std::span(frame).subspan(14))) ReceiveIp(*packet, parsed.eth_src());
 }
 
 void SimVm::ReceiveArp(const std::vector<uint8_t>& arp) {
-  const Packet packet(arp);
+  const packet::Packet packet(arp);
   if (packet.arp_op() == 2 || neighbours_.count(packet.arp_spa()) != 0)
     Learn(packet.arp_spa(), packet.arp_sha());
   if (packet.arp_op() != 1 || !Owns(packet.arp_tpa()) || Owns(packet.arp_spa())) return;
@@ -159,11 +159,12 @@ void SimVm::ReceiveArp(const std::vector<uint8_t>& arp) {
   Append(reply, packet.arp_tpa().bytes());
   Append(reply, packet.arp_sha().bytes());
   Append(reply, packet.arp_spa().bytes());
-  Emit(packet.arp_sha(), kEtherArp, reply);
+  Emit(packet.arp_sha(), packet::kEtherArp, reply);
 }
 
 bool SimVm::ReceiveNd(const IpPacket& packet, const MacAddress& sender) {
-  if (packet.protocol != kProtoIcmpv6 || packet.fragment() || packet.payload.size() < 24 || packet.ttl != 255)
+  if (packet.protocol != packet::kProtoIcmpv6 || packet.fragment() || packet.payload.size() < 24 ||
+      packet.ttl != 255)
     return false;
   const uint8_t type = packet.payload[0];
   if (type != kNsType && type != kNaType) return false;
@@ -179,7 +180,7 @@ bool SimVm::ReceiveNd(const IpPacket& packet, const MacAddress& sender) {
   } else if (Owns(target) && !packet.src.IsUnspecified()) {
     neighbours_[packet.src] = sender;
     IpPacket answer{
-        target, packet.src, kProtoIcmpv6, 255, false, 0, 0, false, {kNaType, 0, 0, 0, 0x60, 0, 0, 0}};
+        target, packet.src, packet::kProtoIcmpv6, 255, false, 0, 0, false, {kNaType, 0, 0, 0, 0x60, 0, 0, 0}};
     Append(answer.payload, target.bytes());
     Append(answer.payload, std::array<uint8_t, 2>{2, 1});
     Append(answer.payload, vm_->mac.bytes());
@@ -215,9 +216,10 @@ void SimVm::Local(const IpPacket& packet) {
     whole.offset = 0;
     return Local(whole);
   }
-  if (packet.protocol == kProtoIcmp || packet.protocol == kProtoIcmpv6) return LocalIcmp(packet);
-  if (packet.protocol == kProtoUdp) return LocalUdp(packet);
-  if (packet.protocol == kProtoTcp) return LocalTcp(packet);
+  if (packet.protocol == packet::kProtoIcmp || packet.protocol == packet::kProtoIcmpv6)
+    return LocalIcmp(packet);
+  if (packet.protocol == packet::kProtoUdp) return LocalUdp(packet);
+  if (packet.protocol == packet::kProtoTcp) return LocalTcp(packet);
 }
 
 void SimVm::Reply(const IpPacket& to, std::vector<uint8_t> payload) {

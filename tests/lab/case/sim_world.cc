@@ -4,9 +4,9 @@
 
 #include <utility>
 
-#include "agent/view/host_view_builder.h"
+#include "base/status.h"
 #include "tests/lab/responder.h"
-#include "vswitch/base/status.h"
+#include "view/host_view_builder.h"
 #include "vswitch/packet/packet.h"
 
 namespace kasane::lab {
@@ -34,8 +34,8 @@ std::vector<uint8_t> Question(const ProbeStep& step, bool v4) {
 }
 
 uint8_t ProtocolOf(ProbeKind kind, bool v4) {
-  if (kind == ProbeKind::kPing) return v4 ? kProtoIcmp : kProtoIcmpv6;
-  return kind == ProbeKind::kUdp ? kProtoUdp : kProtoTcp;
+  if (kind == ProbeKind::kPing) return v4 ? packet::kProtoIcmp : packet::kProtoIcmpv6;
+  return kind == ProbeKind::kUdp ? packet::kProtoUdp : packet::kProtoTcp;
 }
 
 }  // namespace
@@ -46,15 +46,15 @@ absl::Status SimWorld::Start() {
 }
 
 void SimWorld::Rebuild() {
-  NetworkState state = resources_.StateWithHosts();
+  model::NetworkState state = resources_.StateWithHosts();
   // A claim goes with its port, as in the controller.
   std::erase_if(claims_, [&](const auto& entry) { return !state.ports.contains(entry.second.port); });
   for (const auto& [id, claim] : claims_) {
     state.address_claims.emplace(id, std::make_shared<model::AddressClaim>(claim));
   }
-  std::map<HostId, HostView> views;
+  std::map<HostId, vswitch::HostView> views;
   for (const Hypervisor& host : resources_.plan().hosts) {
-    views.emplace(HostId(host.node), BuildHostView(state, HostId(host.node), OwnAddresses(host)));
+    views.emplace(HostId(host.node), view::BuildHostView(state, HostId(host.node), OwnAddresses(host)));
   }
   cloud_.emplace(std::move(views), cloud_ ? cloud_->learned() : sim::Cloud::Learned());
   for (const Vm& vm : resources_.plan().vms) {
@@ -69,7 +69,7 @@ absl::Status SimWorld::Apply(const std::vector<v1::ApplyItem>& items) {
   return absl::OkStatus();
 }
 
-absl::Status SimWorld::Delete(const std::vector<ResourceKey>& keys) {
+absl::Status SimWorld::Delete(const std::vector<model::ResourceKey>& keys) {
   resources_.Delete(keys);
   Rebuild();
   return absl::OkStatus();
@@ -107,7 +107,7 @@ sim::CloudResult SimWorld::Enter(const Vm& vm, const FrameBytes& frame) {
 
 void SimWorld::Remember(const sim::CloudResult& result) {
   cloud_->Remember(result);
-  for (const Announcement& heard : result.announcements) {
+  for (const slowpath::Announcement& heard : result.announcements) {
     const AddressClaimId id = model::MakeClaimId(heard.network, heard.ip);
     const uint64_t sequence = claims_.contains(id) ? claims_.at(id).sequence + 1 : 1;
     claims_[id] = {id, heard.network, heard.ip, heard.mac, heard.port, sequence};

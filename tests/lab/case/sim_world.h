@@ -21,7 +21,7 @@ class SimWorld final : public CaseWorld {
 
   absl::Status Start() override;
   absl::Status Apply(const std::vector<v1::ApplyItem>& items) override;
-  absl::Status Delete(const std::vector<ResourceKey>& keys) override;
+  absl::Status Delete(const std::vector<model::ResourceKey>& keys) override;
   absl::Status Move(const std::string& vm, const std::string& host) override;
   absl::Status SetAddress(const AddressStep& step, const FrameBytes& announcement) override;
   absl::Status Control(const ControlStep& step) override;

@@ -4,8 +4,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "base/status.h"
 #include "tests/lab/case/runner.h"
-#include "vswitch/base/status.h"
 
 namespace kasane::lab {
 namespace {

@@ -1,7 +1,7 @@
 #include "tests/lab/case/slow_question.h"
 
+#include "base/status.h"
 #include "tests/lab/case/frame_text.h"
-#include "vswitch/base/status.h"
 
 namespace kasane::lab {
 namespace {

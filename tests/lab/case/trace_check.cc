@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "agent/view/host_view_builder.h"
+#include "base/status.h"
 #include "tests/differential/random_cloud.h"
 #include "tests/lab/case/case_file.h"
 #include "tests/lab/case/ovs_world.h"
@@ -17,7 +17,7 @@
 #include "tests/lab/hypervisor.h"
 #include "tests/lab/layout.h"
 #include "tests/lab/process.h"
-#include "vswitch/base/status.h"
+#include "view/host_view_builder.h"
 #include "vswitch/packet/hex.h"
 #include "vswitch/packet/packet.h"
 #include "vswitch/packet/packet_text.h"
@@ -50,7 +50,8 @@ std::string ToText(const Fate& fate) {
 
 Fate FateOf(const SendOutcome& outcome) {
   Fate fate;
-  for (const SeenFrame& seen : outcome.seen) fate.deliveries.emplace_back(seen.vm, PacketText(seen.frame));
+  for (const SeenFrame& seen : outcome.seen)
+    fate.deliveries.emplace_back(seen.vm, packet::PacketText(seen.frame));
   std::sort(fate.deliveries.begin(), fate.deliveries.end());
   fate.drops = outcome.drops;
   return fate;
@@ -60,9 +61,9 @@ class TraceCheck {
  public:
   TraceCheck(const TraceCheckOptions& options, OvsWorld& world)
       : options_(options), layout_(options.lab), world_(world), random_(options.seed) {
-    const NetworkState state = world.resources().StateWithHosts();
+    const model::NetworkState state = world.resources().StateWithHosts();
     for (const Hypervisor& host : world.resources().plan().hosts) {
-      views_.push_back(BuildHostView(state, HostId(host.node), OwnAddresses(host)));
+      views_.push_back(view::BuildHostView(state, HostId(host.node), OwnAddresses(host)));
     }
   }
 
@@ -83,7 +84,7 @@ class TraceCheck {
       if (std::find(told.begin(), told.end(), seen) != told.end()) continue;
       ++wrong;
       fmt::print("WRONG packet {} of seed {}, from {}: {}\n  the trace says:\n{}  the wire shows:\n{}", number,
-                 options_.seed, vm->node, PacketText(frame), ToText(told.front()), ToText(seen));
+                 options_.seed, vm->node, packet::PacketText(frame), ToText(told.front()), ToText(seen));
     }
     return wrong;
   }
@@ -93,15 +94,15 @@ class TraceCheck {
  private:
   // The kernel takes no frame larger than the interface's MTU. What a VM without port security sends in other
   // names teaches the switches, which only their agents know; it is left out.
-  bool IsUsable(const HostView& view, const differential::Stimulus& stimulus, const Vm* vm) const {
+  bool IsUsable(const vswitch::HostView& view, const differential::Stimulus& stimulus, const Vm* vm) const {
     if (vm == nullptr || stimulus.frame.size() > vm->mtu + kEthernet) return false;
-    const LocalPort& port = view.ports.at(*stimulus.port);
-    return port.port_security_enabled || Packet(stimulus.frame).eth_src() == port.mac;
+    const vswitch::LocalPort& port = view.ports.at(*stimulus.port);
+    return port.port_security_enabled || packet::Packet(stimulus.frame).eth_src() == port.mac;
   }
 
   std::pair<const Vm*, FrameBytes> RandomPacket() {
     for (;;) {
-      const HostView& view = views_[random_() % views_.size()];
+      const vswitch::HostView& view = views_[random_() % views_.size()];
       differential::Stimulus stimulus = differential::RandomStimulus(view, random_);
       if (!stimulus.port) continue;
       const Vm* vm = world_.resources().VmOfPort(*stimulus.port);
@@ -118,12 +119,12 @@ class TraceCheck {
     command.environment.push_back("KASANE_CONTROLLER=" + ControllerEndpoint());
     command.environment.push_back("KASANE_INSECURE=true");
     command.argv = {"/bin/sh",  "-c",    kAllowDrop,    "sh",
-                    kasanectl_, "trace", vm.port.str(), "hex:" + HexText(frame),
+                    kasanectl_, "trace", vm.port.str(), "hex:" + packet::HexText(frame),
                     "-o",       "json"};
     ASSIGN_OR_RETURN(const std::string text, lab::Run(command));
     const auto reply = nlohmann::json::parse(text, nullptr, false);
     if (reply.is_discarded())
-      return Invalid("kasanectl trace {} {} printed \"{}\"", vm.node, PacketText(frame), text);
+      return Invalid("kasanectl trace {} {} printed \"{}\"", vm.node, packet::PacketText(frame), text);
     return FatesOf(reply);
   }
 
@@ -156,7 +157,7 @@ class TraceCheck {
   const Layout layout_;
   OvsWorld& world_;
   Random random_;
-  std::vector<HostView> views_;
+  std::vector<vswitch::HostView> views_;
   std::string kasanectl_;
   int delivered_ = 0;
 };
@@ -165,7 +166,7 @@ absl::StatusOr<int> Check(const TraceCheckOptions& options) {
   Case subject;
   subject.name = "trace-check";
   subject.topology_file = options.topology;
-  ASSIGN_OR_RETURN(subject.topology, ReadResourceFile(options.topology));
+  ASSIGN_OR_RETURN(subject.topology, files::ReadResourceFile(options.topology));
   ASSIGN_OR_RETURN(CaseResources resources, CaseResources::Make(subject));
   OvsWorld world(subject, std::move(resources), options.lab);
   RETURN_IF_ERROR(world.Start());

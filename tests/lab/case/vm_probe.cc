@@ -15,10 +15,10 @@
 #include <cstring>
 #include <utility>
 
+#include "base/status.h"
 #include "tests/lab/case/icmp_error.h"
 #include "tests/lab/netns.h"
 #include "tests/lab/responder.h"
-#include "vswitch/base/status.h"
 
 namespace kasane::lab {
 namespace {

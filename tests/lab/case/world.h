@@ -70,7 +70,7 @@ class CaseWorld {
   // Brings up the cloud; each call returns when everything forwards as it says.
   virtual absl::Status Start() = 0;
   virtual absl::Status Apply(const std::vector<v1::ApplyItem>& items) = 0;
-  virtual absl::Status Delete(const std::vector<ResourceKey>& keys) = 0;
+  virtual absl::Status Delete(const std::vector<model::ResourceKey>& keys) = 0;
   virtual absl::Status Move(const std::string& vm, const std::string& host) = 0;
   // `announcement` is sent by the VM when it has the address.
   virtual absl::Status SetAddress(const AddressStep& step, const FrameBytes& announcement) = 0;

@@ -1,0 +1,43 @@
+// WatchHub: the API's watchers. Each has a bounded queue; one that does not keep up is ended with
+// RESOURCE_EXHAUSTED and never holds up anybody else.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "controller/store/state_hub.h"
+#include "controller/stream/host_registry.h"
+
+namespace grpc {
+template <class Response>
+class ServerWriteReactor;
+}  // namespace grpc
+
+namespace kasane::v1 {
+class WatchEvent;
+class WatchRequest;
+}  // namespace kasane::v1
+
+namespace kasane::controller {
+
+class WatchHub : public StateHub::Observer {
+ public:
+  // Both must outlive it. As an observer it comes after `registry`, so that events have the status after.
+  WatchHub(StateHub& hub, const HostRegistry& registry);
+  ~WatchHub() override;
+
+  // Serves one Watch call. gRPC owns the reactor's use, the hub the reactor.
+  grpc::ServerWriteReactor<v1::WatchEvent>* Watch(const v1::WatchRequest& request);
+
+  void OnCommit(const Committed& committed) override;
+  // The status of these ports changed, and nothing else.
+  void OnPortStatus(const std::vector<PortId>& ports);
+  // Ends all calls, and those that come, with UNAVAILABLE.
+  void Stop();
+
+ private:
+  class Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace kasane::controller

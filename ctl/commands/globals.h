@@ -1,0 +1,38 @@
+// What all commands of kasanectl share: the global options and how a command is run.
+#pragma once
+
+#include <functional>
+#include <string>
+
+#include "base/arguments.h"
+#include "ctl/output/output.h"
+
+namespace kasane::ctl {
+
+struct Globals {
+  std::string controller = "127.0.0.1:6650";     // HOST:PORT
+  std::string agent = "/run/kasane/agent.sock";  // Path of its Unix socket.
+  bool insecure = false;                         // May dial a controller that is not on loopback.
+  double timeout_seconds = 10;                   // For each call.
+  Format format = Format::kTable;
+};
+
+// Exit codes.
+inline constexpr int kOk = 0;
+inline constexpr int kFailed = 1;  // A fault in the input, or the other side failed or refused.
+inline constexpr int kUsage = 2;   // The command line is wrong.
+
+// What to do once the command line is read: set by the command that was given.
+using Action = std::function<int(const Globals&)>;
+
+// One for each command group: adds its commands to `app`; the one given sets `action`. Both must outlive
+// the parsing.
+void AddApply(cli::Command& app, Action& action);
+void AddGet(cli::Command& app, Action& action);  // get, hosts
+void AddDelete(cli::Command& app, Action& action);
+void AddWatch(cli::Command& app, Action& action);
+void AddInspect(cli::Command& app, Action& action);  // status, ports, tunnels, networks, routers, flows
+void AddDrops(cli::Command& app, Action& action);
+void AddTrace(cli::Command& app, Action& action);
+
+}  // namespace kasane::ctl

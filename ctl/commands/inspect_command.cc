@@ -1,0 +1,134 @@
+// kasanectl status, ports, tunnels, networks, routers, flows, compare: what an agent tells of its host.
+#include <fmt/format.h>
+
+#include <map>
+#include <nlohmann/json.hpp>
+
+#include "base/status.h"
+#include "ctl/clients.h"
+#include "ctl/commands/globals.h"
+#include "ctl/commands/run.h"
+#include "ctl/output/agent_tables.h"
+#include "kasane/v1/agent.pb.h"
+
+namespace kasane::ctl {
+namespace {
+
+// Prints a reply of the agent, or why there is none.
+template <typename Reply, typename ToText>
+int Show(const Globals& globals, const absl::StatusOr<Reply>& reply, ToText to_text) {
+  if (!reply.ok()) return Failed(reply.status());
+  Print(globals, globals.format == Format::kTable ? to_text(*reply) : "", *reply);
+  return kOk;
+}
+
+struct FlowOptions {
+  std::string owner;
+  std::string stage;  // Name or number of a table.
+};
+
+bool IsIn(const v1::Flow& flow, const std::string& stage) {
+  return flow.stage() == stage || fmt::format("{}", flow.table()) == stage;
+}
+
+// `all` are the flows of all owners: without an owner's flow in it a stage is still one.
+absl::Status CheckStage(const std::string& stage, const v1::ListFlowsReply& all) {
+  std::map<uint32_t, std::string> stages;  // By table number: in the order of the pipeline.
+  for (const v1::Flow& flow : all.flows()) {
+    if (IsIn(flow, stage)) return absl::OkStatus();
+    stages[flow.table()] = fmt::format("{}({})", flow.stage(), flow.table());
+  }
+  if (stages.empty()) return absl::OkStatus();  // The switch holds nothing yet.
+  std::vector<std::string> names;
+  for (const auto& [table, name] : stages) names.push_back(name);
+  return Error(absl::StatusCode::kNotFound, "no flow is in a stage {}; there are {}", stage, Join(names));
+}
+
+int RunFlows(const FlowOptions& options, const Globals& globals) {
+  AgentClient client(globals);
+  v1::ListFlowsRequest request;
+  request.set_owner(options.owner);
+  auto reply = client.ListFlows(request);
+  if (!reply.ok() || options.stage.empty()) return Show(globals, reply, FlowsTable);
+  v1::ListFlowsReply shown;
+  for (const v1::Flow& flow : reply->flows()) {
+    if (IsIn(flow, options.stage)) *shown.add_flows() = flow;
+  }
+  if (shown.flows().empty()) {
+    const auto all = client.ListFlows(v1::ListFlowsRequest());
+    const absl::Status known = all.ok() ? CheckStage(options.stage, *all) : all.status();
+    if (!known.ok()) return Failed(known);
+  }
+  return Show(globals, absl::StatusOr<v1::ListFlowsReply>(std::move(shown)), FlowsTable);
+}
+
+// Exit status 1 when they differ, so that a script can ask.
+int RunCompare(const Globals& globals) {
+  const auto reply = AgentClient(globals).CompareFlows();
+  const int shown = Show(globals, reply, DifferencesTable);
+  return reply.ok() && !reply->differences().empty() ? kFailed : shown;
+}
+
+void AddCompare(cli::Command& app, Action& action) {
+  cli::Command compare = app.AddCommand(
+      "compare", "Compare the switch's flows with what the present state compiles to; exit 1 if they differ");
+  compare.Footer("Example:\n  kasanectl compare");
+  compare.OnParsed([&action] { action = RunCompare; });
+}
+
+void AddFlows(cli::Command& app, Action& action) {
+  auto options = std::make_shared<FlowOptions>();
+  cli::Command flows = app.AddCommand("flows", "Show the switch's flows, with their owners and counters");
+  flows.AddOption("--owner", options->owner,
+                  "Id, beginning of it, or name of a port, network, router or host; or pipeline");
+  flows.AddOption("--stage,--table", options->stage,
+                  "Only this stage of the pipeline: its name or table number");
+  flows.Footer("Examples:\n  kasanectl flows --owner shop-front1\n  kasanectl flows --stage l2");
+  flows.OnParsed([&action, options] {
+    action = [options](const Globals& globals) { return RunFlows(*options, globals); };
+  });
+}
+
+void AddStatus(cli::Command& app, Action& action) {
+  auto verbose = std::make_shared<bool>(false);
+  cli::Command status = app.AddCommand("status", "Show how the host's agent is doing, and what is wrong");
+  status.AddFlag("-v,--verbose", *verbose, "List each resource that is not enforced");
+  status.Footer("Example:\n  kasanectl status --agent /run/kasane/agent.sock");
+  status.OnParsed([&action, verbose] {
+    action = [verbose](const Globals& globals) {
+      return Show(globals, AgentClient(globals).Status(),
+                  [verbose](const v1::AgentStatusReply& reply) { return StatusText(reply, *verbose); });
+    };
+  });
+}
+
+// A command without options that shows one list of the agent.
+template <typename Reply>
+void AddList(cli::Command& app, Action& action, const std::string& name, const std::string& help,
+             absl::StatusOr<Reply> (AgentClient::*list)(), std::string (*to_text)(const Reply&)) {
+  cli::Command command = app.AddCommand(name, help);
+  command.Footer(fmt::format("Example:\n  kasanectl {} -o json", name));
+  command.OnParsed([&action, list, to_text] {
+    action = [list, to_text](const Globals& globals) {
+      AgentClient client(globals);
+      return Show(globals, (client.*list)(), to_text);
+    };
+  });
+}
+
+}  // namespace
+
+void AddInspect(cli::Command& app, Action& action) {
+  AddStatus(app, action);
+  AddList(app, action, "ports", "Show the host's ports: plugged where, active or why not",
+          &AgentClient::ListPorts, PortsTable);
+  AddList(app, action, "tunnels", "Show the tunnels to other hosts", &AgentClient::ListTunnels, TunnelsTable);
+  AddList(app, action, "networks", "Show the networks that the host forwards on", &AgentClient::ListNetworks,
+          NetworksTable);
+  AddList(app, action, "routers", "Show the routers with interfaces and routes", &AgentClient::ListRouters,
+          RoutersText);
+  AddFlows(app, action);
+  AddCompare(app, action);
+}
+
+}  // namespace kasane::ctl

@@ -1,0 +1,67 @@
+// kasanectl watch
+#include <fmt/format.h>
+
+#include <cstdio>
+#include <nlohmann/json.hpp>
+
+#include "ctl/clients.h"
+#include "ctl/commands/globals.h"
+#include "ctl/commands/run.h"
+#include "kasane/v1/controller.pb.h"
+#include "model/decode.h"
+
+namespace kasane::ctl {
+namespace {
+
+std::string KeyText(const std::optional<model::ResourceKey>& key) {
+  return key ? model::ToString(*key) : "a resource of another version";
+}
+
+std::string EventLine(const v1::WatchEvent& event) {
+  switch (event.kind_case()) {
+    case v1::WatchEvent::kUpsert: {
+      const v1::ResourceWithStatus& resource = event.upsert();
+      const bool is_port = resource.port_status() != v1::PORT_STATUS_UNSPECIFIED;
+      return fmt::format("{}  revision {}{}", KeyText(model::DecodeKey(resource.resource())),
+                         resource.resource().revision().counter(),
+                         is_port ? "  " + v1::PortStatus_Name(resource.port_status()) : "");
+    }
+    case v1::WatchEvent::kDeleted:
+      return fmt::format("{}  deleted", KeyText(model::DecodeKey(event.deleted())));
+    case v1::WatchEvent::kSynced:
+      return fmt::format("-- all of revision {}; changes follow --", event.synced().counter());
+    case v1::WatchEvent::KIND_NOT_SET:
+      break;
+  }
+  return "an event of another version";
+}
+
+int RunWatch(const std::vector<std::string>& kinds, const Globals& globals) {
+  v1::WatchRequest request;
+  for (const std::string& text : kinds) {
+    const auto kind = KindArgument(text);
+    if (!kind) return kUsage;
+    request.add_kinds(model::EncodeKey({*kind, "-"}).kind());
+  }
+  auto client = ControllerClient::Dial(globals);
+  if (!client.ok()) return Failed(client.status());
+  // One event a line, whatever the format: a reader must be able to tell where one ends.
+  return Failed(client->Watch(request, [&](const v1::WatchEvent& event) {
+    fmt::print("{}\n", globals.format == Format::kTable ? EventLine(event) : ToJson(event).dump());
+    std::fflush(stdout);
+  }));
+}
+
+}  // namespace
+
+void AddWatch(cli::Command& app, Action& action) {
+  auto kinds = std::make_shared<std::vector<std::string>>();
+  cli::Command command =
+      app.AddCommand("watch", "Follow the controller's resources as they change, until interrupted");
+  command.AddOption("KIND", *kinds, "ports, networks, ...; all if none");
+  command.Footer("Example:\n  kasanectl watch ports");
+  command.OnParsed(
+      [&action, kinds] { action = [kinds](const Globals& globals) { return RunWatch(*kinds, globals); }; });
+}
+
+}  // namespace kasane::ctl

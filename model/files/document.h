@@ -1,0 +1,47 @@
+// A YAML or JSON document as plain values with their lines, read within bounds.
+//
+// Made from the parser's events rather than its node tree: an alias cannot expand into more than the
+// bound, nothing is typed by guess, and duplicate keys stay visible. Tags are ignored.
+#pragma once
+
+#include <absl/status/statusor.h>
+
+#include <cstddef>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace kasane::files {
+
+struct Value;
+using ValuePtr = std::shared_ptr<const Value>;  // Shared by aliases; a tree otherwise.
+
+struct Value {
+  enum class Type { kNull, kScalar, kList, kMap };
+
+  Type type = Type::kNull;
+  int line = 0;                 // From 1.
+  bool quoted = false;          // A scalar in quotes (or a block scalar), thus a string.
+  std::string text;             // Of a scalar.
+  std::vector<ValuePtr> items;  // Of a list.
+  std::vector<std::pair<std::string, ValuePtr>> fields;  // Of a map, in the document's order.
+
+  bool IsBoolean() const;  // Unquoted true or false, in YAML's three spellings.
+  bool IsNumber() const;   // Unquoted decimal integer, may be negative.
+  // Null, or "", [], {}.
+  bool IsEmpty() const;
+};
+
+// "a list", "a mapping", "a number", ... for messages.
+std::string_view TypeName(const Value& value);
+
+inline constexpr size_t kMaxDocumentBytes = size_t{64} << 20;
+inline constexpr size_t kMaxDocumentValues = size_t{4} << 20;  // Aliases count as what they expand to.
+inline constexpr size_t kMaxDocumentDepth = 32;
+
+// The only document in `text`. An empty text is a null. Errors name line and column.
+absl::StatusOr<ValuePtr> ParseDocument(const std::string& text);
+
+}  // namespace kasane::files

@@ -1,0 +1,54 @@
+// The form of resource files: for each kind of resource, the fields of Neutron's API and what Kasane
+// does with them. One table per message; reading (resource_file.h) and printing (resource_yaml.h) both
+// follow it.
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "model/network_state.h"
+
+namespace google::protobuf {
+class Descriptor;
+class FieldDescriptor;
+}  // namespace google::protobuf
+
+namespace kasane::files {
+
+enum class Use {
+  kRead,      // Read into the protobuf field of the same name, ':' written as '_'.
+  kReadTrue,  // The same for a boolean that is true when absent.
+  kFallback,  // An older name of `proto`, read when that is absent.
+  kOutput,    // Printed; on input passed over, since it is not the user's to set.
+  kIgnored,   // Passed over on input: state, not configuration.
+  kUnused,    // Neutron's, and of no use here: reported as such.
+};
+
+struct FieldForm {
+  std::string_view name;  // In the file.
+  Use use = Use::kRead;
+  std::string_view proto = {};  // Name of the protobuf field where it does not follow from `name`.
+};
+
+// The table of a message. CHECKs that there is one: every message below v1.Resource has it.
+std::span<const FieldForm> FormOf(const google::protobuf::Descriptor& message);
+
+// The row for `name`, or nullptr.
+const FieldForm* FindField(std::span<const FieldForm> form, std::string_view name);
+
+// The protobuf field of a row, or nullptr for those without (kIgnored, kUnused).
+const google::protobuf::FieldDescriptor* ProtoField(const google::protobuf::Descriptor& message,
+                                                    const FieldForm& field);
+
+// The kind that a section holds, '-' and '_' alike. Nothing for other sections.
+std::optional<model::Kind> KindOfSection(std::string_view section);
+// A section of Neutron's API that Kasane does not use.
+bool IsUnusedSection(std::string_view section);
+
+// The known name that `name` most resembles, for a message; empty if none is near.
+std::string_view NearestField(std::span<const FieldForm> form, std::string_view name);
+std::string_view NearestSection(std::string_view name);
+
+}  // namespace kasane::files

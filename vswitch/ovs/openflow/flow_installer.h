@@ -1,0 +1,44 @@
+// Makes a switch hold a FlowTable over one OpenFlow connection, and knows what it holds.
+#pragma once
+
+#include <absl/status/statusor.h>
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "vswitch/datapath.h"
+#include "vswitch/ovs/openflow/openflow_channel.h"
+#include "vswitch/ovs/openflow/plan.h"
+#include "vswitch/ovs/translate/flow_table.h"
+
+namespace kasane::ovs {
+
+// What the switch holds of ours, in terms of `desired` (plan.h).
+absl::StatusOr<InstalledFlows> ReadInstalled(OpenFlowChannel& channel, const FlowTable& desired);
+
+class FlowInstaller {
+ public:
+  explicit FlowInstaller(std::unique_ptr<OpenFlowChannel> channel) : channel_(std::move(channel)) {}
+
+  // The first call reads back what the switch holds and repairs only the difference. A bundle that the
+  // switch refuses is sent again without the owner of the refused flow; that owner's installed flows stay
+  // as they are; likewise an owner whose meter is refused. UNAVAILABLE: this object is of no more use, and what
+  // is installed is unknown. Any other error: no flow changed.
+  absl::StatusOr<vswitch::ApplyResult> Apply(const FlowTable& desired);
+
+ private:
+  absl::Status SetMeters(const FlowTable& desired, std::map<vswitch::Owner, std::string>& failed);
+  absl::Status DeleteMeters(const FlowTable& desired);
+  absl::StatusOr<vswitch::ApplyResult> Commit(std::vector<FlowChange> changes,
+                                              std::map<vswitch::Owner, std::string> failed);
+
+  std::unique_ptr<OpenFlowChannel> channel_;
+  std::optional<InstalledFlows> installed_;  // As acknowledged. Absent: not read back yet.
+  InstalledMeters meters_;                   // The same.
+};
+
+}  // namespace kasane::ovs

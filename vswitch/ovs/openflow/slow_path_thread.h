@@ -1,0 +1,63 @@
+// The thread that takes packets from br-int to a SlowPathWorker and the answers back, over an OpenFlow
+// connection of its own that is made anew whenever it breaks.
+#pragma once
+
+#include <atomic>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <thread>
+
+#include "base/wake_fd.h"
+#include "vswitch/ovs/openflow/slow_path_worker.h"
+
+struct kovs_packets;
+
+namespace kasane::ovs {
+
+class SlowPathThread {
+ public:
+  SlowPathThread(std::string openflow_socket, std::unique_ptr<SlowPathWorker> worker);
+  ~SlowPathThread();
+  SlowPathThread(const SlowPathThread&) = delete;
+  SlowPathThread& operator=(const SlowPathThread&) = delete;
+
+  // Called once. `on_change` is called from the thread when Problem() changed.
+  void Start(std::function<void()> on_change);
+  void Stop();           // No callback is running or comes after it returns.
+  void SwitchIsThere();  // Connect now, if there is no connection. Any thread.
+
+  SlowPathWorker& worker() { return *worker_; }
+  std::string Problem() const;  // Why packets do not reach the agent; empty if they do, or soon will.
+
+ private:
+  struct Close {
+    void operator()(kovs_packets* packets) const;
+  };
+
+  void Run();
+  void Connect();
+  void Disconnected(std::string error);
+  void SetProblem(std::string problem);
+  void Handle(const PacketIn& in);
+
+  const std::string socket_;
+  const std::unique_ptr<SlowPathWorker> worker_;
+  WakeFd wake_;
+  std::atomic<bool> stop_ = false;
+  std::atomic<bool> connect_now_ = false;
+  std::function<void()> on_change_;
+
+  mutable std::mutex mutex_;  // Guards problem_.
+  std::string problem_;
+
+  // Of the thread alone.
+  std::unique_ptr<kovs_packets, Close> packets_;
+  int64_t connect_at_ = 0;
+  int failures_ = 0;
+
+  std::thread thread_;
+};
+
+}  // namespace kasane::ovs

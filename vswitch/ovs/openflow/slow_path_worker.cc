@@ -1,0 +1,143 @@
+#include "vswitch/ovs/openflow/slow_path_worker.h"
+
+#include <fmt/format.h>
+
+#include "vswitch/ovs/translate/compile_router.h"
+#include "vswitch/ovs/translate/pipeline.h"
+#include "vswitch/ovs/translate/slow_path_action.h"
+
+namespace kasane::ovs {
+namespace {
+
+template <typename Key, typename Value>
+std::optional<Value> Find(const std::map<Key, Value>& map, const Key& key) {
+  const auto found = map.find(key);
+  return found == map.end() ? std::nullopt : std::optional(found->second);
+}
+
+// "reg5" is 5.
+constexpr size_t Number(std::string_view name) { return static_cast<size_t>(name.back() - '0'); }
+static_assert(Number(reg::kRouter) == 1 && Number(reg::kEntry) == 4 && Number(reg::kInPort) == 5);
+
+uint32_t InPort(const PacketIn& in) {
+  const uint32_t saved = in.registers[Number(reg::kInPort)];
+  return saved != 0 ? saved : in.in_port;
+}
+
+vswitch::Owner Asker(const slowpath::SlowPathPacket& packet) {
+  if (packet.port) return {vswitch::OwnerKind::kPort, packet.port->str()};
+  if (packet.outer_source) return {vswitch::OwnerKind::kHost, packet.outer_source->ToString()};
+  return {};
+}
+
+}  // namespace
+
+SlowPathWorker::SlowPathWorker(slowpath::RateLimit limit,
+                               std::function<void(const slowpath::Announcement&)> on_announcement)
+    : on_announcement_(std::move(on_announcement)), context_(std::make_shared<Context>()), limiter_(limit) {}
+
+void SlowPathWorker::SetView(const vswitch::HostView& view, const Bindings& bindings) {
+  auto context = std::make_shared<Context>();
+  context->view = view;
+  context->bindings = bindings;
+  std::erase_if(context->view.ports, [&](const auto& entry) { return !bindings.ports.contains(entry.first); });
+  for (const auto& [id, number] : bindings.ports) context->ports.emplace(number, id);
+  context->router_keys = AssignRouterKeys(view.routers);
+  for (const auto& [id, key] : context->router_keys) context->routers.emplace(key, id);
+  for (const auto& [id, network] : view.networks) context->networks.emplace(network.vni.value(), id);
+
+  const auto gone = [&view](const vswitch::Owner& owner) {
+    return owner.kind == vswitch::OwnerKind::kPort && !view.ports.contains(PortId(owner.id));
+  };
+  const std::lock_guard lock(mutex_);
+  context_ = std::move(context);
+  limiter_.EraseIf(gone);
+  std::erase_if(drops_, [&gone](const auto& entry) { return gone(entry.first.first); });
+}
+
+std::optional<slowpath::SlowPathPacket> SlowPathWorker::Understand(const Context& context, const PacketIn& in) {
+  const auto userdata = ParseUserdata(in.userdata);
+  if (!userdata) return std::nullopt;
+  slowpath::SlowPathPacket packet;
+  packet.cause = userdata->cause;
+  packet.mtu = userdata->mtu;
+  packet.frame = in.frame;
+  packet.outer_source = in.tunnel_source;
+  if (!packet.outer_source) packet.port = Find(context.ports, InPort(in));
+  const uint32_t router = in.registers[Number(reg::kRouter)];
+  if (router != 0) packet.router = Find(context.routers, router);
+  const uint64_t vni = router != 0 ? in.registers[Number(reg::kEntry)] : in.metadata;
+  if (const auto network = Find(context.networks, vni)) packet.network = *network;
+  return packet;
+}
+
+std::optional<PacketOut> SlowPathWorker::ToPacketOut(const Context& context, const PacketIn& in,
+                                                     slowpath::Injection injection) {
+  if (injection.port) {
+    const auto number = Find(context.bindings.ports, *injection.port);
+    if (!number) return std::nullopt;
+    return PacketOut{std::move(injection.frame), fmt::format("output:{}", *number)};
+  }
+  if (injection.router) {
+    const auto key = Find(context.router_keys, *injection.router);
+    if (!key) return std::nullopt;
+    return PacketOut{std::move(injection.frame),
+                     fmt::format("set_field:{:#x}->{},set_field:{:#x}->{},resubmit(,{})", *key, reg::kRouter,
+                                 InPort(in), reg::kInPort, static_cast<int>(Table::kRoute))};
+  }
+  if (!injection.host || !injection.vni) return std::nullopt;
+  const auto host = context.view.hosts.find(*injection.host);
+  if (host == context.view.hosts.end() || !host->second.vtep) return std::nullopt;
+  const IpAddress& vtep = *host->second.vtep;
+  const uint32_t port = vtep.is_v4() ? context.bindings.vxlan_v4 : context.bindings.vxlan_v6;
+  if (port == 0) return std::nullopt;
+  return PacketOut{std::move(injection.frame),
+                   fmt::format("set_field:{:#x}->tun_id,set_field:{}->{},output:{}", injection.vni->value(),
+                               vtep, vtep.is_v4() ? "tun_dst" : "tun_ipv6_dst", port)};
+}
+
+void SlowPathWorker::Count(const vswitch::Owner& from, vswitch::DropReason reason) {
+  const std::lock_guard lock(mutex_);
+  ++drops_[{from, reason}];
+}
+
+// What is only counted costs next to nothing, and a fence must come back.
+bool SlowPathWorker::Admit(const slowpath::SlowPathPacket& packet, const vswitch::Owner& from,
+                           std::chrono::steady_clock::time_point now) {
+  if (packet.cause == slowpath::SlowPathCause::kFence) return true;
+  if (packet.cause == slowpath::SlowPathCause::kTooBig && !packet.router) return true;
+  const std::lock_guard lock(mutex_);
+  return limiter_.Allow(from, now);
+}
+
+std::vector<PacketOut> SlowPathWorker::Handle(const PacketIn& in, std::chrono::steady_clock::time_point now) {
+  std::shared_ptr<const Context> context;
+  {
+    const std::lock_guard lock(mutex_);
+    context = context_;
+  }
+  const std::optional<slowpath::SlowPathPacket> packet = Understand(*context, in);
+  if (!packet) return {};
+  const vswitch::Owner from = Asker(*packet);
+  if (!Admit(*packet, from, now)) {
+    Count(from, vswitch::DropReason::kSlowPathRate);
+    if (packet->cause == slowpath::SlowPathCause::kTooBig) Count(from, vswitch::DropReason::kMtu);
+    return {};
+  }
+  slowpath::SlowPathOutcome outcome = slowpath::HandleSlowPath(context->view, *packet);
+  if (outcome.drop) Count(from, *outcome.drop);
+  if (outcome.announcement && on_announcement_) on_announcement_(*outcome.announcement);
+  std::vector<PacketOut> out;
+  for (slowpath::Injection& injection : outcome.injections) {
+    if (auto packet_out = ToPacketOut(*context, in, std::move(injection)))
+      out.push_back(std::move(*packet_out));
+  }
+  return out;
+}
+
+std::map<std::pair<vswitch::Owner, vswitch::DropReason>, uint64_t> SlowPathWorker::Drops() const {
+  const std::lock_guard lock(mutex_);
+  return drops_;
+}
+
+}  // namespace kasane::ovs

@@ -1,0 +1,75 @@
+// What the agent makes of a packet that br-int hands to it: the flow's userdata and the registers say what it
+// is about, HandleSlowPath what is to be answered, and the answer becomes actions for the switch. No I/O.
+//
+// Thread-safe. What it answers by is the view that was applied last.
+#pragma once
+
+#include <array>
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "vswitch/datapath.h"
+#include "vswitch/ovs/translate/compiler.h"
+#include "vswitch/slowpath/rate_limiter.h"
+#include "vswitch/slowpath/slow_path.h"
+
+namespace kasane::ovs {
+
+struct PacketIn {
+  std::vector<uint8_t> frame;
+  std::vector<uint8_t> userdata;
+  uint32_t in_port = 0;
+  uint64_t metadata = 0;
+  std::array<uint32_t, 8> registers{};
+  std::optional<IpAddress> tunnel_source;
+};
+
+struct PacketOut {
+  std::vector<uint8_t> frame;
+  std::string actions;  // ovs-actions(7); in_port is CONTROLLER.
+};
+
+class SlowPathWorker {
+ public:
+  // `on_announcement` is called from Handle().
+  SlowPathWorker(slowpath::RateLimit limit, std::function<void(const slowpath::Announcement&)> on_announcement);
+
+  void SetView(const vswitch::HostView& view, const Bindings& bindings);
+  std::vector<PacketOut> Handle(const PacketIn& in, std::chrono::steady_clock::time_point now);
+  // What was dropped here and is in no flow's counters, by the port or host that it came from.
+  std::map<std::pair<vswitch::Owner, vswitch::DropReason>, uint64_t> Drops() const;
+
+ private:
+  // What turns numbers in a packet into ids and back.
+  struct Context {
+    vswitch::HostView view;  // Without ports that are not plugged.
+    Bindings bindings;
+    std::map<uint32_t, PortId> ports;
+    std::map<uint32_t, RouterId> routers;
+    std::map<RouterId, uint32_t> router_keys;
+    std::map<uint64_t, NetworkId> networks;
+  };
+
+  static std::optional<slowpath::SlowPathPacket> Understand(const Context& context, const PacketIn& in);
+  static std::optional<PacketOut> ToPacketOut(const Context& context, const PacketIn& in,
+                                              slowpath::Injection injection);
+  bool Admit(const slowpath::SlowPathPacket& packet, const vswitch::Owner& from,
+             std::chrono::steady_clock::time_point now);
+  void Count(const vswitch::Owner& from, vswitch::DropReason reason);
+
+  const std::function<void(const slowpath::Announcement&)> on_announcement_;
+  mutable std::mutex mutex_;
+  std::shared_ptr<const Context> context_;
+  slowpath::RateLimiter<vswitch::Owner> limiter_;
+  std::map<std::pair<vswitch::Owner, vswitch::DropReason>, uint64_t> drops_;
+};
+
+}  // namespace kasane::ovs

@@ -1,0 +1,133 @@
+#include "vswitch/ovs/openflow/slow_path_worker.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "vswitch/ovs/translate/compile_router.h"
+#include "vswitch/ovs/translate/slow_path_action.h"
+#include "vswitch/packet/packet.h"
+#include "vswitch/packet/testing/frames.h"
+
+namespace kasane::ovs {
+namespace {
+
+using ::testing::HasSubstr;
+using Time = std::chrono::steady_clock::time_point;
+
+const NetworkId kNetwork("n");
+const RouterId kRouter("r");
+const MacAddress kVm({0xfa, 0x16, 0x3e, 0, 0, 1});
+const MacAddress kGateway({0xfa, 0x16, 0x3e, 0, 0, 0xfe});
+
+IpAddress Ip(const std::string& text) { return *IpAddress::Parse(text); }
+
+vswitch::HostView View() {
+  vswitch::HostView view;
+  view.networks.emplace(kNetwork, vswitch::NetworkView{kNetwork, "n", *Vni::From(7), 1450, true, {}});
+  view.ports.emplace(PortId("vm"),
+                     vswitch::LocalPort{PortId("vm"), "vm", kNetwork, kVm, {Ip("10.0.0.1")}, true, true, {}});
+  view.ports.emplace(
+      PortId("unplugged"),
+      vswitch::LocalPort{PortId("unplugged"), "u", kNetwork, kGateway, {Ip("10.0.0.2")}, true, true, {}});
+  vswitch::RouterView router{kRouter, "r", true, {}, {}};
+  router.ports.push_back(
+      {PortId("r-n"), kNetwork, kGateway, {{Ip("10.0.0.254"), 24}}, IpAddress::LinkLocal(kGateway)});
+  view.routers.emplace(kRouter, router);
+  return view;
+}
+
+std::vector<uint8_t> Userdata(slowpath::SlowPathCause cause, uint32_t mtu = 0) {
+  return {kUserdataMark,
+          static_cast<uint8_t>(cause),
+          0,
+          0,
+          static_cast<uint8_t>(mtu >> 8),
+          static_cast<uint8_t>(mtu)};
+}
+
+class SlowPathWorkerTest : public ::testing::Test {
+ protected:
+  SlowPathWorkerTest() { worker_.SetView(View(), {{{PortId("vm"), 5}}, 1, 0}); }
+
+  // As the switch hands over a packet whose TTL ran out.
+  PacketIn Expired() const {
+    PacketIn in;
+    in.frame = frames::Udp({kGateway, kVm}, {Ip("10.0.0.1"), Ip("192.0.2.1"), 1}, 1, 2, 8);
+    in.userdata = Userdata(slowpath::SlowPathCause::kTtlExceeded);
+    in.in_port = 0xffff;
+    in.registers[1] = AssignRouterKeys(View().routers).at(kRouter);
+    in.registers[4] = 7;
+    in.registers[5] = 5;
+    return in;
+  }
+  uint64_t Dropped(vswitch::DropReason reason) const {
+    const auto drops = worker_.Drops();
+    const auto found = drops.find({{vswitch::OwnerKind::kPort, "vm"}, reason});
+    return found == drops.end() ? 0 : found->second;
+  }
+
+  SlowPathWorker worker_{{.per_second = 10, .burst = 3}, nullptr};
+};
+
+TEST_F(SlowPathWorkerTest, ARoutersErrorIsRoutedByTheRouter) {
+  const std::vector<PacketOut> out = worker_.Handle(Expired(), Time());
+  ASSERT_EQ(out.size(), 1U);
+  EXPECT_THAT(out[0].actions, HasSubstr(fmt::format("set_field:{:#x}->reg1", Expired().registers[1])));
+  EXPECT_THAT(out[0].actions, HasSubstr(fmt::format("resubmit(,{})", static_cast<int>(Table::kRoute))));
+  EXPECT_EQ(packet::Packet(out[0].frame).ip_src(), Ip("10.0.0.254"));
+}
+
+TEST_F(SlowPathWorkerTest, OverTheLimitThereIsNoAnswerAndItIsCounted) {
+  size_t answers = 0;
+  for (int i = 0; i < 10; ++i) answers += worker_.Handle(Expired(), Time()).size();
+  EXPECT_EQ(answers, 3U);
+  EXPECT_EQ(Dropped(vswitch::DropReason::kSlowPathRate), 7U);
+  EXPECT_EQ(worker_.Handle(Expired(), Time() + std::chrono::seconds(1)).size(), 1U);
+}
+
+TEST_F(SlowPathWorkerTest, OversizeFramesAreCountedHoweverMany) {
+  PacketIn in;
+  in.frame = frames::Udp({kGateway, kVm}, {Ip("10.0.0.1"), Ip("10.0.0.2"), 9}, 1, 2, 1500);
+  in.userdata = Userdata(slowpath::SlowPathCause::kTooBig, 1450);
+  in.in_port = 5;
+  in.metadata = 7;
+  for (int i = 0; i < 50; ++i) EXPECT_TRUE(worker_.Handle(in, Time()).empty());
+  EXPECT_EQ(Dropped(vswitch::DropReason::kMtu), 50U);
+  EXPECT_EQ(Dropped(vswitch::DropReason::kSlowPathRate), 0U);
+}
+
+TEST_F(SlowPathWorkerTest, WhatItDoesNotUnderstandIsIgnored) {
+  PacketIn in = Expired();
+  for (const std::vector<uint8_t>& userdata :
+       {std::vector<uint8_t>{}, {1, 2, 3}, {kUserdataMark, 0, 0, 0, 0, 0}, {kUserdataMark, 99, 0, 0, 0, 0}}) {
+    in.userdata = userdata;
+    EXPECT_TRUE(worker_.Handle(in, Time()).empty());
+  }
+  in = Expired();
+  in.registers[1] = 12345;
+  EXPECT_TRUE(worker_.Handle(in, Time()).empty()) << "a router that is gone";
+}
+
+TEST_F(SlowPathWorkerTest, APortThatIsNotPluggedHoldsNoAddress) {
+  PacketIn in;
+  in.frame = frames::Arp({MacAddress::Broadcast(), kVm}, 1, kVm, Ip("10.0.0.1"), MacAddress(), Ip("10.0.0.2"));
+  in.userdata = Userdata(slowpath::SlowPathCause::kNeighbour);
+  in.in_port = 5;
+  in.metadata = 7;
+  EXPECT_TRUE(worker_.Handle(in, Time()).empty());
+  worker_.SetView(View(), {{{PortId("vm"), 5}, {PortId("unplugged"), 6}}, 1, 0});
+  const std::vector<PacketOut> out = worker_.Handle(in, Time());
+  ASSERT_EQ(out.size(), 1U);
+  EXPECT_EQ(out[0].actions, "output:5");
+}
+
+TEST(SlowPathAction, UserdataIsReadAsItWasWritten) {
+  EXPECT_EQ(ToAgent(slowpath::SlowPathCause::kTooBig, 1450), "controller(userdata=4b.04.00.00.05.aa)");
+  const auto parsed = ParseUserdata(Userdata(slowpath::SlowPathCause::kTooBig, 1450));
+  ASSERT_TRUE(parsed);
+  EXPECT_EQ(parsed->cause, slowpath::SlowPathCause::kTooBig);
+  EXPECT_EQ(parsed->mtu, 1450U);
+}
+
+}  // namespace
+}  // namespace kasane::ovs

@@ -1,0 +1,55 @@
+// What the switch says of itself, drawn from OVSDB and from its OpenFlow port list.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "vswitch/datapath.h"
+#include "vswitch/ovs/translate/compiler.h"
+
+namespace kasane::ovs {
+
+// The way of one address family's tunnel packets out of the switch.
+struct UnderlayState {
+  bool usable = false;
+  std::string bridge;   // netdev: the bridge whose LOCAL port owns the VTEP address. system: empty.
+  std::string problem;  // Why it is not usable.
+  uint32_t mtu = 0;     // Bytes of outer IP packet. 0: unknown.
+
+  bool operator==(const UnderlayState&) const = default;
+};
+
+struct SwitchState {
+  bool ready = false;         // As DatapathFacts has it.
+  uint64_t session = 0;       // The same.
+  std::string datapath_type;  // "netdev" or "system"; empty while unknown.
+  std::map<PortId, vswitch::Attachment> attachments;
+  uint32_t vxlan_v4 = 0;  // OpenFlow numbers of our VXLAN ports. 0: none.
+  uint32_t vxlan_v6 = 0;
+  std::optional<MeterRate> replication_limit;  // As configured; nothing if the switch has no meters.
+  std::map<IpFamily, UnderlayState> underlay;  // Of the families that this host has a VTEP in.
+  std::vector<vswitch::Problem> problems;
+
+  bool operator==(const SwitchState&) const = default;
+};
+
+// Keeps the bridge and its VXLAN ports, and watches the switch.
+class SwitchMonitor {
+ public:
+  virtual ~SwitchMonitor() = default;
+
+  // Called once. `on_change` is called from the monitor's thread after State() changed.
+  virtual void Start(std::function<void()> on_change) = 0;
+  // No callback is running or comes after it returns.
+  virtual void Stop() = 0;
+  virtual std::shared_ptr<const SwitchState> State() const = 0;  // Any thread; never null.
+  // A connection to the switch broke: look again, under a new session number.
+  virtual void Reconnect() = 0;
+};
+
+}  // namespace kasane::ovs

@@ -1,0 +1,241 @@
+#include "vswitch/ovs/translate/compile_flood.h"
+
+#include <fmt/format.h>
+
+#include <set>
+#include <utility>
+
+#include "vswitch/claims.h"
+#include "vswitch/ovs/translate/actions.h"
+
+namespace kasane::ovs {
+namespace {
+
+constexpr int kLearnedSeconds = 300;       // Since the MAC was last seen, as a bridge ages its table (802.1D).
+constexpr int kMaxLearnedPerOwner = 2048;  // A VM that invents MACs fills its own share and no more.
+
+// Back to an earlier table, where goto_table does not lead.
+std::string Resubmit(Table table) { return fmt::format("resubmit(,{})", static_cast<int>(table)); }
+
+std::string HexCookie(const vswitch::Owner& owner) {
+  return fmt::format("{:#x}", CookieOf(owner, std::nullopt));
+}
+
+// (network, MAC) to a place: a switch port's number or a host's key.
+std::string Learn(const vswitch::Owner& owner, const std::string& load_place) {
+  return fmt::format(
+      "learn(table={},hard_timeout={},priority=100,cookie={},limit={},OXM_OF_METADATA[],"
+      "NXM_OF_ETH_DST[]=NXM_OF_ETH_SRC[],{}),",
+      static_cast<int>(Table::kLearned), kLearnedSeconds, HexCookie(owner), kMaxLearnedPerOwner, load_place);
+}
+
+std::string Deliver(uint32_t ofport) { return fmt::format("set_field:{:#x}->{},", ofport, reg::kOutPort); }
+
+// Hosts with a port of the network that has port security off.
+std::set<HostId> UnsecuredHosts(const vswitch::HostView& view, const NetworkId& network) {
+  std::set<HostId> hosts;
+  for (const auto& [id, endpoint] : view.endpoints) {
+    if (endpoint.network == network && !endpoint.port_security_enabled) hosts.insert(endpoint.host);
+  }
+  return hosts;
+}
+
+// What is behind no port of this host, whoever says so: the MACs of other hosts' ports and of routers.
+std::set<MacAddress> MacsElsewhere(const vswitch::HostView& view, const NetworkId& network) {
+  std::set<MacAddress> macs;
+  for (const auto& [id, endpoint] : view.endpoints) {
+    if (endpoint.network == network) macs.insert(endpoint.mac);
+  }
+  for (const auto& [key, port] : vswitch::ClaimedMacs(view)) {
+    if (key.first == network && view.endpoints.count(port) != 0) macs.insert(key.second);
+  }
+  for (const auto& [id, router] : view.routers) {
+    for (const vswitch::RouterPort& port : router.ports) {
+      if (port.network == network) macs.insert(port.mac);
+    }
+  }
+  return macs;
+}
+
+std::string LocalCopies(const std::map<PortId, uint32_t>& ports) {
+  std::string copies;
+  for (const auto& [id, ofport] : ports) {
+    copies += fmt::format("{}{}{}", copies.empty() ? "" : ",", Deliver(ofport), Resubmit(Table::kDeliver));
+  }
+  return copies;
+}
+
+template <typename Hosts>
+std::vector<std::string> Tunnels(const vswitch::HostView& view, const Hosts& hosts, const Bindings& bindings) {
+  std::vector<std::string> tunnels;
+  for (const HostId& host : hosts) {
+    std::string tunnel = ToTunnel(view, host, bindings);
+    if (!tunnel.empty()) tunnels.push_back(std::move(tunnel));
+  }
+  return tunnels;
+}
+
+// Compiles one network.
+class NetworkCompiler {
+ public:
+  NetworkCompiler(const vswitch::HostView& view, const vswitch::NetworkView& network, const Bindings& bindings,
+                  const NetworkPorts& ports, FlowTable& out)
+      : view_(view),
+        network_(network),
+        bindings_(bindings),
+        ports_(ports),
+        out_(out),
+        owner_{vswitch::OwnerKind::kNetwork, network.id.str()},
+        here_(fmt::format("metadata={:#x}", network.vni.value())) {}
+
+  void Replication() {
+    const std::string group = here_ + ",dl_dst=01:00:00:00:00:00/01:00:00:00:00:00";
+    Add(out_, Table::kL2, 50, group, Goto(Table::kFlood), owner_);
+    Limit(Table::kL2, 55, group, "in_port", Table::kFlood);
+    Copies(Table::kFlood, 100, Tunnels(view_, network_.flood_hosts, bindings_), Resubmit(Table::kFloodLocal));
+    Add(out_, Table::kTunnel, 100, FromTunnel(), SetMetadata(network_.vni) + Goto(Table::kTunnelL2), owner_);
+    Add(out_, Table::kTunnelL2, 50, group, Goto(Table::kFloodLocal), owner_);
+    const std::string local = LocalCopies(ports_.all);
+    if (!local.empty()) Add(out_, Table::kFloodLocal, 100, here_, local, owner_);
+  }
+
+  // Nothing where all ports have port security: then an unknown MAC is nobody's.
+  void UnknownUnicast() {
+    const std::set<HostId> hosts = UnsecuredHosts(view_, network_.id);
+    if (hosts.empty() && ports_.unsecured.empty()) return;
+    const std::string look_up = Resubmit(Table::kLearned) + ",";
+    Add(out_, Table::kL2, 10, here_, look_up + Goto(Table::kUnknown), owner_);
+    const std::string local = LocalCopies(ports_.unsecured);
+    Add(out_, Table::kUnknown, 50, here_, Goto(Table::kUnknownFlood), owner_);
+    Limit(Table::kUnknown, 60, here_, reg::kInPort, Table::kUnknownFlood);
+    Copies(Table::kUnknownFlood, 50, Tunnels(view_, hosts, bindings_), local);
+    const std::map<HostId, uint32_t> keys = AssignHostKeys(view_.hosts);
+    for (const HostId& host : hosts) LearnedRemote(host, keys);
+    LearnedLocal(Table::kUnknown);
+    if (local.empty()) return;
+    Add(out_, Table::kTunnelL2, 10, here_, look_up + Goto(Table::kTunnelUnknown), owner_);
+    for (const MacAddress& mac : MacsElsewhere(view_, network_.id)) {
+      AddDrop(out_, Table::kTunnelL2, 90, fmt::format("{},dl_dst={}", here_, mac), owner_,
+              vswitch::DropReason::kNotLocal);
+    }
+    Add(out_, Table::kTunnelUnknown, 50, here_, local, owner_);
+    LearnedLocal(Table::kTunnelUnknown);
+  }
+
+ private:
+  std::string FromTunnel() const { return fmt::format("tun_id={:#x}", network_.vni.value()); }
+  std::string Learned(uint32_t place) const {
+    return fmt::format("{},{}={:#x}", here_, reg::kLearnedPlace, place);
+  }
+
+  // What `match` says, from one of our ports, goes on to `next` as fast as that port may.
+  void Limit(Table table, uint16_t priority, const std::string& match, std::string_view port_field,
+             Table next) {
+    if (!bindings_.replication_limit) return;
+    for (const auto& [id, ofport] : ports_.all) {
+      Add(out_, table, priority, fmt::format("{},{}={}", match, port_field, ofport),
+          ThroughMeter(bindings_.replication_limit, ofport) + Goto(next),
+          {vswitch::OwnerKind::kPort, id.str()});
+    }
+  }
+
+  // One copy for each of `tunnels`, then `last`, in as many flows as that needs.
+  void Copies(Table table, uint16_t priority, const std::vector<std::string>& tunnels,
+              const std::string& last) {
+    for (size_t first = 0; first == 0 || first < tunnels.size(); first += kVtepsPerFlow) {
+      const size_t end = std::min(first + kVtepsPerFlow, tunnels.size());
+      std::string actions;
+      if (end > first) actions = SetTunnelId(network_.vni);
+      for (size_t i = first; i < end; ++i) actions += tunnels[i] + ",";
+      const size_t chunk = first / kVtepsPerFlow;
+      if (end < tunnels.size()) {
+        actions += fmt::format("set_field:{}->{},{}", chunk + 1, reg::kChunk, Resubmit(table));
+      } else if (!last.empty()) {
+        actions += last;
+      } else {
+        if (actions.empty()) actions = "drop,";
+        actions.pop_back();
+      }
+      const std::string match =
+          tunnels.size() > kVtepsPerFlow ? fmt::format("{},{}={}", here_, reg::kChunk, chunk) : here_;
+      Add(out_, table, priority, match, std::move(actions), owner_);
+    }
+  }
+
+  void LearnedRemote(const HostId& host, const std::map<HostId, uint32_t>& keys) {
+    const auto key = keys.find(host);
+    if (key == keys.end()) return;
+    const std::string tunnel = ToTunnel(view_, host, bindings_);
+    if (tunnel.empty()) {
+      AddDrop(out_, Table::kUnknown, 100, Learned(key->second), owner_, vswitch::DropReason::kNoTunnel);
+    } else {
+      Add(out_, Table::kUnknown, 100, Learned(key->second), SetTunnelId(network_.vni) + tunnel, owner_);
+    }
+    const vswitch::TunnelAddresses& addresses = view_.hosts.at(host).addresses;
+    const std::string learn = Learn({vswitch::OwnerKind::kHost, host.str()},
+                                    fmt::format("load:{:#x}->{}", key->second, reg::kLearnedPlaceField));
+    const auto add = [&](const std::optional<IpAddress>& address, const char* field) {
+      if (!address) return;
+      Add(out_, Table::kTunnel, 110, fmt::format("{},{}={}", FromTunnel(), field, *address),
+          SetMetadata(network_.vni) + learn + Goto(Table::kTunnelL2), owner_);
+    };
+    add(addresses.v4, "tun_src");
+    add(addresses.v6, "tun_ipv6_src");
+  }
+
+  void LearnedLocal(Table table) {
+    for (const auto& [id, ofport] : ports_.unsecured) {
+      Add(out_, table, 100, Learned(ofport), Deliver(ofport) + Resubmit(Table::kDeliver),
+          {vswitch::OwnerKind::kPort, id.str()});
+    }
+  }
+
+  const vswitch::HostView& view_;
+  const vswitch::NetworkView& network_;
+  const Bindings& bindings_;
+  const NetworkPorts& ports_;
+  FlowTable& out_;
+  const vswitch::Owner owner_;
+  const std::string here_;
+};
+
+// What is larger than the network's MTU ends where it enters.
+void CompileMtu(const vswitch::NetworkView& network, FlowTable& out) {
+  const vswitch::Owner owner{vswitch::OwnerKind::kNetwork, network.id.str()};
+  const std::string here = fmt::format("metadata={:#x}", network.vni.value());
+  Add(out, Table::kMtu, 100, here, TestMtu(network.mtu) + Goto(Table::kMtuVerdict), owner);
+  Add(out, Table::kMtuVerdict, 100, fmt::format("{},{}=0x1/0x1", here, reg::kTooBig),
+      ToAgent(slowpath::SlowPathCause::kTooBig, network.mtu), owner);
+}
+
+}  // namespace
+
+std::string ToTunnel(const vswitch::HostView& view, const HostId& id, const Bindings& bindings) {
+  const auto host = view.hosts.find(id);
+  if (host == view.hosts.end() || !host->second.vtep) return "";
+  const IpAddress& vtep = *host->second.vtep;
+  const uint32_t port = vtep.is_v4() ? bindings.vxlan_v4 : bindings.vxlan_v6;
+  if (port == 0) return "";
+  return fmt::format("set_field:{}->{},output:{}", vtep, vtep.is_v4() ? "tun_dst" : "tun_ipv6_dst", port);
+}
+
+std::string SetTunnelId(Vni vni) { return fmt::format("set_field:{:#x}->tun_id,", vni.value()); }
+
+std::string LearnLocal(const vswitch::Owner& owner) {
+  return Learn(owner, fmt::format("load:NXM_OF_IN_PORT[]->{}", reg::kLearnedPortField));
+}
+
+void CompileNetwork(const vswitch::HostView& view, const vswitch::NetworkView& network,
+                    const Bindings& bindings, const NetworkPorts& ports, FlowTable& out) {
+  if (!network.admin_state_up) {
+    AddDrop(out, Table::kTunnel, 100, fmt::format("tun_id={:#x}", network.vni.value()),
+            {vswitch::OwnerKind::kNetwork, network.id.str()}, vswitch::DropReason::kAdminDown);
+    return;
+  }
+  CompileMtu(network, out);
+  NetworkCompiler compiler(view, network, bindings, ports, out);
+  compiler.Replication();
+  compiler.UnknownUnicast();
+}
+
+}  // namespace kasane::ovs

@@ -1,0 +1,207 @@
+// What golden files cannot say: properties of the pipeline's numbers and of the compiler as a function.
+#include "vswitch/ovs/translate/compiler.h"
+
+#include <gtest/gtest.h>
+
+#include <map>
+#include <set>
+#include <string>
+
+#include "vswitch/ovs/translate/compile_flood.h"
+#include "vswitch/ovs/translate/compile_router.h"
+#include "vswitch/ovs/translate/pipeline.h"
+#include "vswitch/ovs/translate/slow_path_action.h"
+
+namespace kasane::ovs {
+namespace {
+
+TEST(Cookie, CarriesOwnerKindAndDropReason) {
+  for (const vswitch::DropReason reason : vswitch::kAllDropReasons) {
+    const uint64_t cookie = CookieOf({vswitch::OwnerKind::kRouter, "r"}, reason);
+    EXPECT_EQ(CookieOwnerKind(cookie), vswitch::OwnerKind::kRouter);
+    EXPECT_EQ(CookieDropReason(cookie), reason);
+  }
+  EXPECT_EQ(CookieDropReason(CookieOf({vswitch::OwnerKind::kPort, "p"}, std::nullopt)), std::nullopt);
+  EXPECT_EQ(CookieDropReason(uint64_t{0xff} << 48), std::nullopt) << "a foreign cookie is no drop";
+}
+
+TEST(Cookie, TellsManyOwnersApart) {
+  std::set<uint64_t> cookies;
+  std::set<uint32_t> keys;
+  for (int i = 0; i < 20000; ++i) {
+    const std::string id = "00000000-0000-0000-0000-" + std::to_string(i);
+    cookies.insert(CookieOf({vswitch::OwnerKind::kPort, id}, std::nullopt));
+    if (i < 2000) keys.insert(RouterKey(id));
+  }
+  EXPECT_EQ(cookies.size(), 20000U);
+  EXPECT_EQ(keys.size(), 2000U);
+  EXPECT_EQ(keys.count(0), 0U);
+}
+
+TEST(FlowTable, TheLowerOwnerKeepsAContestedFlow) {
+  const FlowKey key{Table::kL2, 100, "metadata=0x1"};
+  const FlowValue low{"drop", {vswitch::OwnerKind::kPort, "a"}, std::nullopt};
+  const FlowValue high{"output:1", {vswitch::OwnerKind::kPort, "b"}, std::nullopt};
+  for (const bool low_first : {true, false}) {
+    FlowTable table;
+    table.Add(key, low_first ? low : high);
+    table.Add(key, low_first ? high : low);
+    EXPECT_EQ(table.flows().at(key), low);
+    EXPECT_EQ(table.conflicts(), 1U);
+  }
+}
+
+TEST(Compile, AnEmptyHostStillEndsEveryTableItUses) {
+  vswitch::HostView view;
+  view.host = HostId("h");
+  const FlowTable table = Compile(view, {});
+  for (const Table end : {Table::kInput, Table::kHygiene, Table::kArp, Table::kNd, Table::kL2, Table::kTunnel,
+                          Table::kTunnelL2, Table::kRouter, Table::kRoute, Table::kNeighbour}) {
+    EXPECT_EQ(table.flows().count({end, 0, ""}), 1U) << Label(end);
+  }
+}
+
+TEST(Compile, APortThatIsNotPluggedHasNoFlows) {
+  vswitch::HostView view;
+  view.host = HostId("h");
+  view.networks.emplace(NetworkId("n"),
+                        vswitch::NetworkView{NetworkId("n"), "n", *Vni::From(7), 1450, true, {}});
+  view.ports.emplace(PortId("p"), vswitch::LocalPort{PortId("p"),
+                                                     "p",
+                                                     NetworkId("n"),
+                                                     *MacAddress::Parse("fa:16:3e:00:00:01"),
+                                                     {*IpAddress::Parse("10.0.0.1")},
+                                                     true,
+                                                     true,
+                                                     {}});
+  const vswitch::Owner owner{vswitch::OwnerKind::kPort, "p"};
+  const auto owned = [&](const FlowTable& table) {
+    int count = 0;
+    for (const auto& [key, value] : table.flows()) count += value.owner == owner ? 1 : 0;
+    return count;
+  };
+  EXPECT_EQ(owned(Compile(view, {})), 0);
+  EXPECT_GT(owned(Compile(view, {{{PortId("p"), 3}}, 0, 0})), 0);
+}
+
+TEST(Compile, AReplicationToManyHostsIsSpreadOverFlowsThatFitIntoAMessage) {
+  constexpr int kHosts = 3000;
+  vswitch::HostView view;
+  view.host = HostId("h");
+  vswitch::NetworkView network{NetworkId("n"), "n", *Vni::From(7), 1450, true, {}};
+  for (int i = 0; i < kHosts; ++i) {
+    const HostId id("h" + std::to_string(10000 + i));
+    const IpAddress vtep = IpAddress::V4(0x0a000000 + static_cast<uint32_t>(i));
+    view.hosts.emplace(id, vswitch::RemoteHost{id, vtep, {vtep, std::nullopt}});
+    network.flood_hosts.push_back(id);
+  }
+  view.networks.emplace(network.id, network);
+  const FlowTable table = Compile(view, {{}, 1, 2});
+  int flows = 0;
+  int copies = 0;
+  for (const auto& [key, value] : table.flows()) {
+    if (key.table != Table::kFlood) continue;
+    ++flows;
+    int outputs = 0;
+    for (size_t at = 0; (at = value.actions.find("output:1", at)) != std::string::npos; ++at) ++outputs;
+    EXPECT_LE(outputs, static_cast<int>(kVtepsPerFlow));
+    copies += outputs;
+  }
+  EXPECT_EQ(flows, kHosts / static_cast<int>(kVtepsPerFlow));
+  EXPECT_EQ(copies, kHosts);
+}
+
+TEST(Compile, AClaimOfAPortThatIsNotPluggedIsNotFollowed) {
+  vswitch::HostView view;
+  view.host = HostId("h");
+  view.networks.emplace(NetworkId("n"),
+                        vswitch::NetworkView{NetworkId("n"), "n", *Vni::From(7), 1450, true, {}});
+  const IpAddress vip = *IpAddress::Parse("10.0.0.9");
+  const MacAddress mac = *MacAddress::Parse("00:00:5e:00:01:01");
+  view.ports.emplace(PortId("p"), vswitch::LocalPort{PortId("p"),
+                                                     "p",
+                                                     NetworkId("n"),
+                                                     *MacAddress::Parse("fa:16:3e:00:00:01"),
+                                                     {},
+                                                     true,
+                                                     true,
+                                                     {{mac, IpPrefix::Host(vip)}}});
+  view.claims[{NetworkId("n"), vip}] = {mac, PortId("p"), 1};
+  const auto leads_to = [&](const FlowTable& table) {
+    const auto flow = table.flows().find({Table::kL2, 100, "metadata=0x7,dl_dst=00:00:5e:00:01:01"});
+    return flow == table.flows().end() ? std::string() : flow->second.actions;
+  };
+  EXPECT_EQ(leads_to(Compile(view, {})), "");
+  EXPECT_NE(leads_to(Compile(view, {{{PortId("p"), 3}}, 0, 0})).find("set_field:0x3->reg0"), std::string::npos);
+}
+
+TEST(Compile, OnTheKernelsDatapathTheAgentAnswersSolicitations) {
+  vswitch::HostView view;
+  view.networks.emplace(NetworkId("n"),
+                        vswitch::NetworkView{NetworkId("n"), "n", *Vni::From(7), 1450, true, {}});
+  const IpAddress ip = *IpAddress::Parse("2001:db8::1");
+  view.endpoints.emplace(
+      PortId("e"),
+      vswitch::RemoteEndpoint{
+          PortId("e"), "e", NetworkId("n"), HostId("h2"), *MacAddress::Parse("fa:16:3e:00:00:01"), {ip}});
+  const auto count = [&](bool nd_in_tables, const std::string& text) {
+    Bindings bindings;
+    bindings.nd_in_tables = nd_in_tables;
+    int found = 0;
+    const FlowTable table = Compile(view, bindings);
+    for (const auto& [key, value] : table.flows()) {
+      const bool about = key.match.find("nd_target=2001:db8::1") != std::string::npos;
+      found += about && value.actions.find(text) != std::string::npos ? 1 : 0;
+    }
+    return found;
+  };
+  EXPECT_EQ(count(true, "nd_reserved"), 1);
+  EXPECT_EQ(count(false, "nd_"), 0) << "fields that the kernel cannot set";
+  EXPECT_EQ(count(false, ToAgent(slowpath::SlowPathCause::kNeighbour)), 1);
+}
+
+// The switch knows no protocol of later IPv6 fragments: all fragments of a datagram must choose by addresses
+// alone.
+TEST(Compile, FragmentsOfADatagramChooseTheSameNextHop) {
+  vswitch::HostView view;
+  const NetworkId n("n");
+  view.networks.emplace(n, vswitch::NetworkView{n, "n", *Vni::From(7), 1450, true, {}});
+  vswitch::RouterView router{RouterId("r"), "r", true, {}, {}};
+  const MacAddress mac = *MacAddress::Parse("fa:16:3e:00:00:fe");
+  router.ports.push_back({PortId("i"), n, mac, {}, IpAddress::LinkLocal(mac)});
+  const auto via = [](const char* gateway) {
+    return vswitch::NextHop{PortId("i"), *IpAddress::Parse(gateway)};
+  };
+  router.routes.push_back(
+      {*IpPrefix::Parse("192.0.2.0/24"), vswitch::RouteOrigin::kExtra, {via("10.0.0.1"), via("10.0.0.2")}});
+  router.routes.push_back({*IpPrefix::Parse("2001:db8:9::/48"),
+                           vswitch::RouteOrigin::kExtra,
+                           {via("2001:db8::1"), via("2001:db8::2")}});
+  view.routers.emplace(router.id, router);
+  const FlowTable table = Compile(view, {});
+  int by_ports = 0;
+  int by_addresses = 0;
+  for (const auto& [key, value] : table.flows()) {
+    if (value.actions.find("multipath(") == std::string::npos) continue;
+    const bool fragments_of_v6 =
+        key.match.find("ipv6") != std::string::npos && key.match.find("nw_frag=no") == std::string::npos;
+    const bool addresses = value.actions.find("multipath(symmetric_l3,") != std::string::npos;
+    EXPECT_EQ(addresses, fragments_of_v6) << key.match;
+    ++(addresses ? by_addresses : by_ports);
+  }
+  EXPECT_EQ(by_ports, 2);
+  EXPECT_EQ(by_addresses, 1);
+}
+
+TEST(RouterKeys, AreUniqueWithinAHostAndDependOnTheSetAlone) {
+  std::map<RouterId, vswitch::RouterView> routers;
+  for (int i = 0; i < 3000; ++i) routers.emplace(RouterId(std::to_string(i)), vswitch::RouterView());
+  const auto keys = AssignRouterKeys(routers);
+  std::set<uint32_t> distinct;
+  for (const auto& [id, key] : keys) distinct.insert(key);
+  EXPECT_EQ(distinct.size(), routers.size());
+  EXPECT_EQ(AssignRouterKeys(routers), keys);
+}
+
+}  // namespace
+}  // namespace kasane::ovs

@@ -1,0 +1,54 @@
+#include "vswitch/ovs/translate/pipeline.h"
+
+#include <algorithm>
+#include <set>
+
+namespace kasane::ovs {
+namespace {
+
+constexpr uint64_t kHashMask = (uint64_t{1} << 48) - 1;
+
+// FNV-1a, 64 bits, finished with a mix: FNV's own high bits are weak for short texts that differ at the end.
+uint64_t Hash(std::string_view text) {
+  uint64_t hash = 0xcbf29ce484222325;
+  for (const char c : text) hash = (hash ^ static_cast<uint8_t>(c)) * 0x100000001b3;
+  hash ^= hash >> 32;
+  hash *= 0x9fb21c651e98df25;
+  return hash ^ hash >> 28;
+}
+
+}  // namespace
+
+uint64_t CookieOf(const vswitch::Owner& owner, std::optional<vswitch::DropReason> drop) {
+  const uint64_t kind = static_cast<uint64_t>(owner.kind);
+  const uint64_t reason = drop ? static_cast<uint64_t>(*drop) : 0;
+  return kind << 56 | reason << 48 | (Hash(owner.id) & kHashMask);
+}
+
+vswitch::OwnerKind CookieOwnerKind(uint64_t cookie) { return static_cast<vswitch::OwnerKind>(cookie >> 56); }
+
+std::optional<vswitch::DropReason> CookieDropReason(uint64_t cookie) {
+  const auto reason = static_cast<vswitch::DropReason>(static_cast<uint8_t>(cookie >> 48));
+  const bool known = std::find(vswitch::kAllDropReasons.begin(), vswitch::kAllDropReasons.end(), reason) !=
+                     vswitch::kAllDropReasons.end();
+  return known ? std::optional(reason) : std::nullopt;
+}
+
+uint32_t RouterKey(const std::string& router_id) {
+  const auto key = static_cast<uint32_t>(Hash(router_id));
+  return key == 0 ? 1 : key;
+}
+
+std::map<HostId, uint32_t> AssignHostKeys(const std::map<HostId, vswitch::RemoteHost>& hosts) {
+  constexpr uint32_t kTop = uint32_t{1} << 31;
+  std::map<HostId, uint32_t> keys;
+  std::set<uint32_t> taken;
+  for (const auto& [id, host] : hosts) {
+    uint32_t key = static_cast<uint32_t>(Hash(id.str())) | kTop;
+    while (!taken.insert(key).second) key = (key + 1) | kTop;
+    keys.emplace(id, key);
+  }
+  return keys;
+}
+
+}  // namespace kasane::ovs
