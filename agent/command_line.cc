@@ -86,11 +86,11 @@ ConfigEntries ReadFile(const Flags& flags, std::vector<ConfigFault>& faults) {
   return ParseConfig(flags.file, text, faults);
 }
 
-std::variant<AgentConfig, ExitNow> Judge(const Flags& flags) {
+std::variant<AgentConfig, ExitNow> Validate(const Flags& flags) {
   std::vector<ConfigFault> faults;
   ConfigEntries entries = ReadFile(flags, faults);
   for (const auto& [key, entry] : flags.entries) entries[key] = entry;
-  AgentConfig config = JudgeConfig(entries, HostName(), faults);
+  AgentConfig config = ValidateConfig(entries, HostName(), faults);
   if (faults.empty()) {
     if (flags.check) return ExitNow{0, fmt::format("the configuration is good (host {})\n", config.host_id)};
     return config;
@@ -116,7 +116,7 @@ std::variant<AgentConfig, ExitNow> ReadCommandLine(int argc, const char* const* 
     return ExitNow{ending->code == 0 ? 0 : 2, ending->code == 0 ? ending->out : "kasaned: " + ending->err};
   }
   flags.file_given = file.IsGiven();
-  return Judge(flags);
+  return Validate(flags);
 }
 
 }  // namespace kasane::agent

@@ -22,9 +22,10 @@ constexpr size_t kMaxSocketPath = 107;  // sockaddr_un::sun_path less the final 
 constexpr size_t kMaxBridge = 15;       // IFNAMSIZ less the final zero.
 constexpr uint32_t kMaxReplicationRate = 10'000'000;
 
-class Judge {
+class ConfigValidator {
  public:
-  Judge(const ConfigEntries& entries, std::vector<ConfigFault>& faults) : entries_(entries), faults_(faults) {}
+  ConfigValidator(const ConfigEntries& entries, std::vector<ConfigFault>& faults)
+      : entries_(entries), faults_(faults) {}
 
   std::string Text(std::string_view key) const {
     auto entry = entries_.find(std::string(key));
@@ -93,13 +94,13 @@ bool IsPlain(std::string_view text) {
   return std::ranges::all_of(text, [](unsigned char c) { return c > 0x20 && c < 0x7f; });
 }
 
-HostId JudgeHostId(Judge& judge, const std::string& host_name) {
-  std::string text = judge.Text("host_id");
+HostId ValidateHostId(ConfigValidator& validator, const std::string& host_name) {
+  std::string text = validator.Text("host_id");
   if (text.empty()) text = host_name;
   if (text.empty()) {
-    judge.Fail("host_id", "is missing, and this machine has no host name: set it");
+    validator.Fail("host_id", "is missing, and this machine has no host name: set it");
   } else if (text.size() > kMaxHostId || !IsPlain(text)) {
-    judge.Fail("host_id", "must be 1 to {} printable ASCII characters without spaces", kMaxHostId);
+    validator.Fail("host_id", "must be 1 to {} printable ASCII characters without spaces", kMaxHostId);
   }
   return HostId(text);
 }
@@ -140,45 +141,46 @@ std::string TargetOf(const Endpoint& endpoint) {
                                    : fmt::format("ipv6:[{}]:{}", endpoint.host, endpoint.port);
 }
 
-void JudgeController(Judge& judge, AgentConfig& config) {
-  config.controller = judge.Text("controller");
-  config.insecure = judge.Bool("insecure");
+void ValidateController(ConfigValidator& validator, AgentConfig& config) {
+  config.controller = validator.Text("controller");
+  config.insecure = validator.Bool("insecure");
   const std::optional<Endpoint> endpoint = ParseEndpoint(config.controller);
   if (!endpoint) {
-    judge.Fail("controller",
-               "\"{}\" is not ADDRESS:PORT, as in 192.0.2.1:6650, [2001:db8::1]:6650 or name:6650",
-               config.controller);
+    validator.Fail("controller",
+                   "\"{}\" is not ADDRESS:PORT, as in 192.0.2.1:6650, [2001:db8::1]:6650 or name:6650",
+                   config.controller);
     return;
   }
   const bool loopback = endpoint->address ? endpoint->address->IsLoopback() : endpoint->host == "localhost";
   if (!loopback && !config.insecure) {
-    judge.Fail("controller",
-               "{} is not on this machine, and this version has no mutual TLS yet: everyone on the way could "
-               "read and change the network state. Where that is acceptable set insecure: true (--insecure)",
-               config.controller);
+    validator.Fail(
+        "controller",
+        "{} is not on this machine, and this version has no mutual TLS yet: everyone on the way could "
+        "read and change the network state. Where that is acceptable set insecure: true (--insecure)",
+        config.controller);
   }
   config.controller_target = TargetOf(*endpoint);
 }
 
-vswitch::TunnelAddresses JudgeTunnelAddresses(Judge& judge) {
+vswitch::TunnelAddresses ValidateTunnelAddresses(ConfigValidator& validator) {
   vswitch::TunnelAddresses addresses;
-  const std::vector<std::string> texts = judge.List("tunnel_addresses");
+  const std::vector<std::string> texts = validator.List("tunnel_addresses");
   if (texts.empty()) {
-    judge.Fail("tunnel_addresses",
-               "is missing: give the address that this host has on the underlay, as in [192.0.2.11]");
+    validator.Fail("tunnel_addresses",
+                   "is missing: give the address that this host has on the underlay, as in [192.0.2.11]");
   }
   for (const std::string& text : texts) {
     absl::StatusOr<IpAddress> address = IpAddress::Parse(text);
     if (!address.ok()) {
-      judge.Fail("tunnel_addresses", "{}", Message(address.status()));
+      validator.Fail("tunnel_addresses", "{}", Message(address.status()));
     } else if (address->IsUnspecified() || address->IsLoopback() || address->IsMulticast() ||
                address->IsLinkLocal()) {
-      judge.Fail("tunnel_addresses",
-                 "{} is unspecified, loopback, multicast or link-local: other hosts cannot "
-                 "send tunnel packets to it",
-                 *address);
+      validator.Fail("tunnel_addresses",
+                     "{} is unspecified, loopback, multicast or link-local: other hosts cannot "
+                     "send tunnel packets to it",
+                     *address);
     } else if (std::optional<IpAddress>& slot = address->is_v4() ? addresses.v4 : addresses.v6; slot) {
-      judge.Fail("tunnel_addresses", "{} and {} are of one family: at most one of each", *slot, *address);
+      validator.Fail("tunnel_addresses", "{} and {} are of one family: at most one of each", *slot, *address);
     } else {
       slot = *address;
     }
@@ -186,49 +188,49 @@ vswitch::TunnelAddresses JudgeTunnelAddresses(Judge& judge) {
   return addresses;
 }
 
-AgentConfig::Datapath JudgeDatapath(Judge& judge) {
+AgentConfig::Datapath ValidateDatapath(ConfigValidator& validator) {
   AgentConfig::Datapath datapath;
-  datapath.type = judge.OneOf("datapath.type", {"ovs"});
-  datapath.ovs_run_dir = judge.AbsolutePath("datapath.ovs_run_dir");
-  datapath.bridge = judge.Text("datapath.bridge");
+  datapath.type = validator.OneOf("datapath.type", {"ovs"});
+  datapath.ovs_run_dir = validator.AbsolutePath("datapath.ovs_run_dir");
+  datapath.bridge = validator.Text("datapath.bridge");
   if (datapath.bridge.empty() || datapath.bridge.size() > kMaxBridge || !IsPlain(datapath.bridge) ||
       datapath.bridge.find('/') != std::string::npos) {
-    judge.Fail("datapath.bridge", "must be 1 to {} printable characters without spaces and /", kMaxBridge);
+    validator.Fail("datapath.bridge", "must be 1 to {} printable characters without spaces and /", kMaxBridge);
   }
-  datapath.datapath_type = judge.OneOf("datapath.datapath_type", {"auto", "netdev", "system"});
-  datapath.replication_rate = judge.Number("datapath.replication_rate", kMaxReplicationRate);
+  datapath.datapath_type = validator.OneOf("datapath.datapath_type", {"auto", "netdev", "system"});
+  datapath.replication_rate = validator.Number("datapath.replication_rate", kMaxReplicationRate);
   return datapath;
 }
 
-log::Options JudgeLog(Judge& judge) {
+log::Options ValidateLog(ConfigValidator& validator) {
   log::Options options;
-  const std::string level = judge.OneOf("log.level", {"debug", "info", "warning", "error"});
+  const std::string level = validator.OneOf("log.level", {"debug", "info", "warning", "error"});
   options.level = level == "debug"     ? log::Level::kDebug
                   : level == "warning" ? log::Level::kWarning
                   : level == "error"   ? log::Level::kError
                                        : log::Level::kInfo;
   options.format =
-      judge.OneOf("log.format", {"text", "json"}) == "json" ? log::Format::kJson : log::Format::kText;
-  if (!judge.Text("log.file").empty()) options.file = judge.AbsolutePath("log.file");
+      validator.OneOf("log.format", {"text", "json"}) == "json" ? log::Format::kJson : log::Format::kText;
+  if (!validator.Text("log.file").empty()) options.file = validator.AbsolutePath("log.file");
   return options;
 }
 
 }  // namespace
 
-AgentConfig JudgeConfig(const ConfigEntries& entries, const std::string& host_name,
-                        std::vector<ConfigFault>& faults) {
-  Judge judge(entries, faults);
+AgentConfig ValidateConfig(const ConfigEntries& entries, const std::string& host_name,
+                           std::vector<ConfigFault>& faults) {
+  ConfigValidator validator(entries, faults);
   AgentConfig config;
-  config.host_id = JudgeHostId(judge, host_name);
-  JudgeController(judge, config);
-  config.tunnel_addresses = JudgeTunnelAddresses(judge);
-  config.admin_socket = judge.AbsolutePath("admin_socket");
+  config.host_id = ValidateHostId(validator, host_name);
+  ValidateController(validator, config);
+  config.tunnel_addresses = ValidateTunnelAddresses(validator);
+  config.admin_socket = validator.AbsolutePath("admin_socket");
   if (config.admin_socket.size() > kMaxSocketPath) {
-    judge.Fail("admin_socket", "has more than {} bytes, the limit of a Unix socket's path", kMaxSocketPath);
+    validator.Fail("admin_socket", "has more than {} bytes, the limit of a Unix socket's path", kMaxSocketPath);
   }
-  config.state_dir = judge.AbsolutePath("state_dir");
-  config.datapath = JudgeDatapath(judge);
-  config.log = JudgeLog(judge);
+  config.state_dir = validator.AbsolutePath("state_dir");
+  config.datapath = ValidateDatapath(validator);
+  config.log = ValidateLog(validator);
   return config;
 }
 

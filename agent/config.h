@@ -40,7 +40,7 @@ struct AgentConfig {
 struct ConfigFault {
   std::string where;    // "/etc/kasane/agent.yaml:3", "--controller", or "" for a key that is nowhere.
   std::string key;      // "datapath.bridge". Empty: the file as a whole.
-  std::string message;  // What is wrong and how to mend it.
+  std::string message;  // What is wrong and how to fix it.
 
   bool operator==(const ConfigFault&) const = default;
 };
@@ -72,7 +72,7 @@ ConfigEntries ParseConfig(const std::string& file, const std::string& text, std:
 
 // Judges all entries, of the file and of the flags together. Appends everything wrong with them; the
 // result is to be used only if nothing was appended. `host_name` is the default for host_id.
-AgentConfig JudgeConfig(const ConfigEntries& entries, const std::string& host_name,
-                        std::vector<ConfigFault>& faults);
+AgentConfig ValidateConfig(const ConfigEntries& entries, const std::string& host_name,
+                           std::vector<ConfigFault>& faults);
 
 }  // namespace kasane::agent

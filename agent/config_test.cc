@@ -29,7 +29,7 @@ Read ReadText(const std::string& text) {
   std::vector<ConfigFault> faults;
   const ConfigEntries entries = ParseConfig("a.yaml", text, faults);
   Read read;
-  read.config = JudgeConfig(entries, "this-host", faults);
+  read.config = ValidateConfig(entries, "this-host", faults);
   for (const ConfigFault& fault : faults) read.faults.push_back(ToString(fault));
   return read;
 }

@@ -45,7 +45,7 @@ TEST(IpPrefix, RefusesHostBitsAndBadLengths) {
     EXPECT_FALSE(IpPrefix::Parse(text).ok()) << text;
   }
   EXPECT_NE(Message(IpPrefix::Parse("10.0.0.1/24").status()).find("10.0.0.0/24"), std::string::npos)
-      << "the message must offer the mended text";
+      << "the message must offer the fixed text";
 }
 
 TEST(IpPrefix, LenientMasksAndCompletes) {

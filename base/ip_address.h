@@ -71,7 +71,7 @@ class IpPrefix {
   // CHECKs that `length` fits the family.
   IpPrefix(const IpAddress& address, int length);
 
-  // "10.0.0.0/24". The length is required; host bits must be zero, the message gives the mended text.
+  // "10.0.0.0/24". The length is required; host bits must be zero, the message gives the fixed text.
   static absl::StatusOr<IpPrefix> Parse(std::string_view text);
   // Like Parse, but a bare address means its full length, and host bits are masked off (Neutron's
   // allowed_address_pairs and remote_ip_prefix).

@@ -25,7 +25,7 @@ namespace kasane::model {
 // Of the state protocol (kasane/v1/state.proto), as both ends say it.
 inline constexpr uint32_t kProtocolVersion = 1;
 
-// One thing wrong: `path` is where ("ports[3].fixed_ips[0].ip_address"), `message` what and how to mend it.
+// One thing wrong: `path` is where ("ports[3].fixed_ips[0].ip_address"), `message` what and how to fix it.
 struct Fault {
   std::string path;
   std::string message;

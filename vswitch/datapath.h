@@ -36,7 +36,7 @@ struct Owner {
   bool operator==(const Owner&) const = default;
 };
 
-// Something an operator can mend.
+// Something an operator can fix.
 struct Problem {
   std::string subject;  // "ovs", "bridge br-phy", "port <id>"
   std::string message;  // What is wrong and what to do.
@@ -134,7 +134,7 @@ class Datapath {
   virtual absl::StatusOr<std::vector<InstalledEntry>> Dump() = 0;
 
   // Reads back what the datapath holds and compares it with what `view` compiles to from scratch: what an agent
-  // that started now would mend. Empty when installed is desired. Any thread.
+  // that started now would fix. Empty when installed is desired. Any thread.
   virtual absl::StatusOr<std::vector<Discrepancy>> Compare(const HostView& view) = 0;
 };
 

@@ -25,7 +25,7 @@ bool Has(const std::map<PortId, Port>& ports, const PortId& id, const MacAddress
 
 }  // namespace
 
-bool ClaimTable::Hear(const slowpath::Announcement& heard, const vswitch::HostView& view) {
+bool ClaimTable::Observe(const slowpath::Announcement& heard, const vswitch::HostView& view) {
   const vswitch::ClaimKey key(heard.network, heard.ip);
   if (!MayClaim(view, key, heard.mac, heard.port)) return false;
   const AddressClaimId id = model::MakeClaimId(heard.network, heard.ip);
@@ -77,7 +77,7 @@ bool ClaimTable::TooMany(const PortId& port, const vswitch::ClaimKey& key) const
   return static_cast<size_t>(others) >= kMaxClaimsPerPort;
 }
 
-bool ClaimTable::Follow(const model::NetworkState* before, const model::NetworkState& after) {
+bool ClaimTable::Reconcile(const model::NetworkState* before, const model::NetworkState& after) {
   const size_t forgotten = std::erase_if(heard_, [&](const auto& entry) {
     const auto& [id, own] = entry;
     if (after.ports.count(own.claim.port) == 0) return true;
@@ -89,7 +89,7 @@ bool ClaimTable::Follow(const model::NetworkState* before, const model::NetworkS
   return forgotten != 0;
 }
 
-std::shared_ptr<const model::NetworkState> ClaimTable::Over(
+std::shared_ptr<const model::NetworkState> ClaimTable::Overlay(
     std::shared_ptr<const model::NetworkState> state) const {
   if (state == nullptr || heard_.empty()) return state;
   auto out = std::make_shared<model::NetworkState>(*state);

@@ -24,14 +24,14 @@ class ClaimTable {
 
   // `heard` on this host, whose view is `view`. False if it changes nothing: it is known, the port may not make
   // it or makes too many, or it only says what the port's fixed addresses say.
-  bool Hear(const slowpath::Announcement& heard, const vswitch::HostView& view);
+  bool Observe(const slowpath::Announcement& heard, const vswitch::HostView& view);
 
   // The controller's state is `after` now, `before` it was another (or null): forgets what that settles.
   // True if a claim that was heard is forgotten.
-  bool Follow(const model::NetworkState* before, const model::NetworkState& after);
+  bool Reconcile(const model::NetworkState* before, const model::NetworkState& after);
 
   // `state` with what was heard in place of what is stored.
-  std::shared_ptr<const model::NetworkState> Over(std::shared_ptr<const model::NetworkState> state) const;
+  std::shared_ptr<const model::NetworkState> Overlay(std::shared_ptr<const model::NetworkState> state) const;
 
   // Claims of this host's own ports that the controller was not told yet, once each.
   std::vector<model::AddressClaim> TakeUnreported();

@@ -42,9 +42,9 @@ class ClaimTableTest : public ::testing::Test {
     return {kNet, kVip, port == "a" ? kMacA : kMacB, PortId(port)};
   }
   // As the reconciler does: what is heard shows in the next view.
-  bool Hear(const std::string& port) {
-    if (!table_.Hear(By(port), view_)) return false;
-    const auto over = table_.Over(std::make_shared<const model::NetworkState>(state_));
+  bool Observe(const std::string& port) {
+    if (!table_.Observe(By(port), view_)) return false;
+    const auto over = table_.Overlay(std::make_shared<const model::NetworkState>(state_));
     for (const auto& [id, claim] : over->address_claims) {
       view_.claims[{claim->network, claim->address}] = {claim->mac, claim->port, claim->sequence};
     }
@@ -64,20 +64,20 @@ class ClaimTableTest : public ::testing::Test {
 };
 
 TEST_F(ClaimTableTest, WhatIsHeardCountsOnceAndOnlyOwnPortsAreReported) {
-  EXPECT_TRUE(Hear("a"));
-  EXPECT_FALSE(Hear("a")) << "known";
+  EXPECT_TRUE(Observe("a"));
+  EXPECT_FALSE(Observe("a")) << "known";
   auto reported = table_.TakeUnreported();
   ASSERT_EQ(reported.size(), 1U);
   EXPECT_EQ(reported[0].port, PortId("a"));
   EXPECT_EQ(reported[0].sequence, 1U);
   EXPECT_TRUE(table_.TakeUnreported().empty());
-  EXPECT_TRUE(Hear("b"));
+  EXPECT_TRUE(Observe("b"));
   EXPECT_EQ(view_.claims.at({kNet, kVip}).sequence, 2U);
   EXPECT_TRUE(table_.TakeUnreported().empty()) << "b's own host reports it";
 }
 
 TEST_F(ClaimTableTest, ANewStreamIsToldAgain) {
-  Hear("a");
+  Observe("a");
   table_.TakeUnreported();
   table_.ReportAgain();
   EXPECT_EQ(table_.TakeUnreported().size(), 1U);
@@ -86,43 +86,43 @@ TEST_F(ClaimTableTest, ANewStreamIsToldAgain) {
 TEST_F(ClaimTableTest, WhoMayNotSpeakForTheAddressIsNotHeard) {
   slowpath::Announcement other = By("a");
   other.ip = *IpAddress::Parse("10.0.0.2");
-  EXPECT_FALSE(table_.Hear(other, view_));
+  EXPECT_FALSE(table_.Observe(other, view_));
   other = By("b");
   other.mac = kMacA;
-  EXPECT_FALSE(table_.Hear(other, view_));
+  EXPECT_FALSE(table_.Observe(other, view_));
   other = By("a");
   other.ip = *IpAddress::Parse("10.0.0.1");
-  EXPECT_FALSE(table_.Hear(other, view_)) << "its fixed address is known without";
+  EXPECT_FALSE(table_.Observe(other, view_)) << "its fixed address is known without";
 }
 
 TEST_F(ClaimTableTest, TheControllersWordSettlesIt) {
-  Hear("a");
-  Hear("b");
+  Observe("a");
+  Observe("b");
   const model::NetworkState first = Stored("a", 1);
-  EXPECT_TRUE(table_.Follow(&state_, first)) << "of a port elsewhere: any change";
-  EXPECT_EQ(table_.Over(std::make_shared<const model::NetworkState>(first))->address_claims.size(), 1U);
+  EXPECT_TRUE(table_.Reconcile(&state_, first)) << "of a port elsewhere: any change";
+  EXPECT_EQ(table_.Overlay(std::make_shared<const model::NetworkState>(first))->address_claims.size(), 1U);
 
   // A claim by a port here stays until the controller has it or a newer one.
   view_.claims[{kNet, kVip}] = {kMacB, PortId("b"), 4};
   const model::NetworkState stored = Stored("b", 4);
-  EXPECT_TRUE(Hear("a"));
-  EXPECT_FALSE(table_.Follow(&first, stored));
+  EXPECT_TRUE(Observe("a"));
+  EXPECT_FALSE(table_.Reconcile(&first, stored));
   const model::NetworkState newer = Stored("a", 5);
-  EXPECT_TRUE(table_.Follow(&stored, newer));
+  EXPECT_TRUE(table_.Reconcile(&stored, newer));
 }
 
 TEST_F(ClaimTableTest, APortThatIsGoneTakesItsClaimsAlong) {
-  Hear("b");
+  Observe("b");
   model::NetworkState after = state_;
   after.ports.erase(PortId("b"));
-  EXPECT_TRUE(table_.Follow(&state_, after));
+  EXPECT_TRUE(table_.Reconcile(&state_, after));
 }
 
 TEST_F(ClaimTableTest, APortWithoutSecurityCannotClaimWithoutEnd) {
   view_.ports.at(PortId("a")).port_security_enabled = false;
   size_t heard = 0;
   for (uint32_t i = 0; i < 2 * ClaimTable::kMaxClaimsPerPort; ++i) {
-    heard += table_.Hear({kNet, IpAddress::V4(0x0b000000 + i), kMacA, PortId("a")}, view_) ? 1 : 0;
+    heard += table_.Observe({kNet, IpAddress::V4(0x0b000000 + i), kMacA, PortId("a")}, view_) ? 1 : 0;
   }
   EXPECT_EQ(heard, ClaimTable::kMaxClaimsPerPort);
 }

@@ -169,9 +169,9 @@ bool NeedsApply(const vswitch::HostView& wanted, const std::optional<Installed>&
   return installed->view.get() != &wanted && *installed->view != wanted;
 }
 
-std::map<PortId, inspect::PortActivity> JudgePorts(const vswitch::HostView& wanted,
-                                                   const std::optional<Installed>& installed,
-                                                   const vswitch::DatapathFacts& facts) {
+std::map<PortId, inspect::PortActivity> AssessPorts(const vswitch::HostView& wanted,
+                                                    const std::optional<Installed>& installed,
+                                                    const vswitch::DatapathFacts& facts) {
   std::map<PortId, inspect::PortActivity> ports;
   std::map<NetworkId, std::string> why_no_tunnels;  // What was judged already: many ports share a network.
   for (const auto& [id, port] : wanted.ports) {

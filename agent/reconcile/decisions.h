@@ -34,9 +34,9 @@ bool NeedsApply(const vswitch::HostView& wanted, const std::optional<Installed>&
 // plugged, its flows are acknowledged in the present session of the switch, and every host that its
 // network floods to can be reached, or was tried and has a stated problem: a dead peer must not keep a
 // port from becoming active for ever.
-std::map<PortId, inspect::PortActivity> JudgePorts(const vswitch::HostView& wanted,
-                                                   const std::optional<Installed>& installed,
-                                                   const vswitch::DatapathFacts& facts);
+std::map<PortId, inspect::PortActivity> AssessPorts(const vswitch::HostView& wanted,
+                                                    const std::optional<Installed>& installed,
+                                                    const vswitch::DatapathFacts& facts);
 
 // What to report: the ports of the installed view, judged.
 AppliedReport MakeApplied(const Installed& installed, const std::map<PortId, inspect::PortActivity>& ports);
@@ -44,7 +44,7 @@ AppliedReport MakeApplied(const Installed& installed, const std::map<PortId, ins
 // The VTEPs that must be kept resolved, sorted, each once.
 std::vector<IpAddress> WantedTunnels(const vswitch::HostView& view);
 
-// What an operator can mend, of the datapath and the view; sorted as found, stable for equal input.
+// What an operator can fix, of the datapath and the view; sorted as found, stable for equal input.
 std::vector<vswitch::Problem> DatapathProblems(const vswitch::HostView* wanted,
                                                const std::optional<Installed>& installed,
                                                const vswitch::DatapathFacts& facts);

@@ -51,7 +51,7 @@ Installed InstalledOf(const vswitch::HostView& view, const vswitch::DatapathFact
 
 std::string WhyNot(const vswitch::HostView& view, const std::optional<Installed>& installed,
                    const vswitch::DatapathFacts& facts) {
-  const auto ports = JudgePorts(view, installed, facts);
+  const auto ports = AssessPorts(view, installed, facts);
   EXPECT_EQ(ports.at(kPort).active, ports.at(kPort).why_not.empty());
   return ports.at(kPort).why_not;
 }
@@ -181,9 +181,9 @@ TEST(MakeAppliedTest, ReportsThePortsOfTheInstalledViewOnly) {
   vswitch::HostView wanted = View();
   wanted.ports[PortId("p0")] = vswitch::LocalPort{PortId("p0"), "", NetworkId("n1"), {}, {}, true, true, {}};
   const Installed before = InstalledOf(View(), Facts());
-  EXPECT_EQ(MakeApplied(before, JudgePorts(wanted, before, Facts())), (AppliedReport{{"t1", 4}, {kPort}, {}}));
+  EXPECT_EQ(MakeApplied(before, AssessPorts(wanted, before, Facts())), (AppliedReport{{"t1", 4}, {kPort}, {}}));
   const Installed after = InstalledOf(wanted, Facts());
-  EXPECT_EQ(MakeApplied(after, JudgePorts(wanted, after, Facts())),
+  EXPECT_EQ(MakeApplied(after, AssessPorts(wanted, after, Facts())),
             (AppliedReport{{"t1", 4}, {kPort}, {PortId("p0")}}));
 }
 

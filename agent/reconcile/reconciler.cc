@@ -77,7 +77,7 @@ std::optional<Reconciler::Clock::time_point> Reconciler::Step(const std::vector<
 
   const std::shared_ptr<const vswitch::DatapathFacts> facts = datapath_.Facts();
   std::map<PortId, inspect::PortActivity> ports;
-  if (wanted_ != nullptr) ports = JudgePorts(*wanted_, installed_, *facts);
+  if (wanted_ != nullptr) ports = AssessPorts(*wanted_, installed_, *facts);
   if (installed_) applied_ = MakeApplied(*installed_, ports);
   Report();
   Publish(facts, std::move(ports));
@@ -141,7 +141,7 @@ void Reconciler::On(const StreamClosed& event) {
 void Reconciler::On(const DatapathChanged& /*event*/) {}
 
 void Reconciler::On(const AddressAnnounced& event) {
-  if (wanted_ == nullptr || !claims_.Hear(event.announcement, *wanted_)) return;
+  if (wanted_ == nullptr || !claims_.Observe(event.announcement, *wanted_)) return;
   claims_changed_ = true;
   const slowpath::Announcement& heard = event.announcement;
   log::Info("a port speaks for an address now", {{"network", heard.network.str()},
@@ -153,10 +153,10 @@ void Reconciler::On(const AddressAnnounced& event) {
 void Reconciler::UpdateView() {
   std::shared_ptr<const model::NetworkState> stored = store_.Snapshot();
   if (stored == nullptr || (stored == stored_ && !claims_changed_)) return;
-  if (stored != stored_) claims_.Follow(stored_.get(), *stored);
+  if (stored != stored_) claims_.Reconcile(stored_.get(), *stored);
   stored_ = std::move(stored);
   claims_changed_ = false;
-  state_ = claims_.Over(stored_);
+  state_ = claims_.Overlay(stored_);
   wanted_ = std::make_shared<const vswitch::HostView>(
       view::BuildHostView(*state_, options_.host, options_.tunnel_addresses));
   std::vector<IpAddress> tunnels = WantedTunnels(*wanted_);

@@ -110,10 +110,10 @@ TEST_F(StateStoreTest, RejectedKeepsItsLastGoodVersion) {
   EXPECT_THAT(store_.rejected(), ElementsAre(Key(kNet1)));
   EXPECT_EQ(store_.Held()[0], (model::HeldResource{kNet1, {"t1", 5}})) << "Hello tells the version in force";
 
-  v1::Batch mended = BatchAt(7);
-  AddNetwork(mended, "n1", "mended");
-  store_.Apply(mended);
-  EXPECT_EQ(store_.Snapshot()->networks.at(NetworkId("n1"))->name, "mended");
+  v1::Batch fixed = BatchAt(7);
+  AddNetwork(fixed, "n1", "fixed");
+  store_.Apply(fixed);
+  EXPECT_EQ(store_.Snapshot()->networks.at(NetworkId("n1"))->name, "fixed");
   EXPECT_THAT(store_.rejected(), IsEmpty());
 }
 

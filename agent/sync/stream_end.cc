@@ -24,7 +24,7 @@ std::string Describe(std::string_view host_id, absl::StatusCode code, std::strin
       return "the controller closed the stream; trying again";
     case absl::StatusCode::kUnavailable:
       return fmt::format(
-          "not reachable ({}): start kasane-controller there, or mend `controller` in the "
+          "not reachable ({}): start kasane-controller there, or fix `controller` in the "
           "configuration; forwarding goes on, trying again",
           Reason(message));
     case absl::StatusCode::kAlreadyExists:       // A second agent for this host.
@@ -33,7 +33,7 @@ std::string Describe(std::string_view host_id, absl::StatusCode code, std::strin
       return fmt::format("the controller refuses this agent as host {}: {}; trying again", host_id, message);
     case absl::StatusCode::kUnimplemented:
       return "what answers there does not speak this version of Kasane's state protocol: use a kasaned and a "
-             "kasane-controller that fit together, or mend `controller` in the configuration; trying again";
+             "kasane-controller that fit together, or fix `controller` in the configuration; trying again";
     default:
       return fmt::format("the stream failed ({}): {}; trying again", Std(absl::StatusCodeToString(code)),
                          message);

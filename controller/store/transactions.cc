@@ -264,7 +264,7 @@ absl::Status AdmitHost(StateHub& hub, const model::Host& announced) {
     if (known != nullptr && known->pinned) {
       return Error(
           absl::StatusCode::kFailedPrecondition,
-          "host {} announces the tunnel address {}, but it is pinned to {}; mend the agent's configuration or "
+          "host {} announces the tunnel address {}, but it is pinned to {}; fix the agent's configuration or "
           "the hosts entry that pins it",
           announced.id, AddressesText(announced), AddressesText(*known));
     }

@@ -137,7 +137,7 @@ TEST_F(HostRegistryTest, ARefusalIsOfOneVersion) {
   EXPECT_THAT(registry_.RefusalsOf(p1, At(1))[0].faults, ElementsAre(model::Fault{"mac_address", "odd"}));
   EXPECT_THAT(registry_.RefusalsOf(p1, At(2)), IsEmpty());
   EXPECT_EQ(registry_.Summaries().at(HostId("hv1")).rejected, 1U);
-  ApplyPort("mended", "hv1");
+  ApplyPort("fixed", "hv1");
   EXPECT_EQ(registry_.Summaries().at(HostId("hv1")).rejected, 0U);
 }
 

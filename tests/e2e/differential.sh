@@ -3,7 +3,7 @@
 set -euo pipefail
 
 bin=${KASANE_BIN:-$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)/build/bin}
-# Seeds that are known to agree: what was mended stays mended. New ones are for the long form, which still finds rare
+# Seeds that are known to agree: what was fixed stays fixed. New ones are for the long form, which still finds rare
 # malformed frames on which the two differ.
 clouds=4
 seed=7007

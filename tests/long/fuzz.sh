@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Each fuzzer in tests/fuzz runs for KASANE_FUZZ_SECONDS (10, 600 for the long form) from its corpus and finds nothing.
-# What it finds stays in build-fuzz/found/NAME/; the input that shows the fault belongs into the corpus with the mend.
+# What it finds stays in build-fuzz/found/NAME/; the input that shows the fault belongs into the corpus with the fix.
 set -euo pipefail
 
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."

@@ -77,7 +77,7 @@ void AppendDrops(const std::map<std::pair<vswitch::Owner, vswitch::DropReason>, 
   }
 }
 
-// `change` would mend it.
+// `change` would fix it.
 vswitch::Discrepancy ToDiscrepancy(const FlowChange& change, const InstalledFlows& installed) {
   vswitch::Discrepancy out;
   out.entry.owner = change.owner;

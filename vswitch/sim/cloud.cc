@@ -6,14 +6,14 @@ namespace kasane::sim {
 
 CloudResult Cloud::FromPort(const HostId& host, const PortId& port, const Frame& frame) const {
   CloudResult out;
-  Follow(host, sim::FromPort(views_.at(host), port, frame, LearnedOn(host)), out);
+  FollowDeliveries(host, sim::FromPort(views_.at(host), port, frame, LearnedOn(host)), out);
   return out;
 }
 
 CloudResult Cloud::FromTunnel(const HostId& host, const IpAddress& outer_source, uint32_t vni,
                               const Frame& frame) const {
   CloudResult out;
-  Follow(host, sim::FromTunnel(views_.at(host), outer_source, vni, frame, LearnedOn(host)), out);
+  FollowDeliveries(host, sim::FromTunnel(views_.at(host), outer_source, vni, frame, LearnedOn(host)), out);
   return out;
 }
 
@@ -28,7 +28,7 @@ const LearnedMacs& Cloud::LearnedOn(const HostId& host) const {
 }
 
 // What came through a tunnel never goes into one, so this ends after one more host.
-void Cloud::Follow(const HostId& host, Result result, CloudResult& out) const {
+void Cloud::FollowDeliveries(const HostId& host, Result result, CloudResult& out) const {
   for (Step& step : result.steps) out.steps.push_back({host, std::move(step)});
   if (result.drop) out.drops.push_back({host, *result.drop});
   for (const vswitch::DropReason reason : result.answer_drops) out.drops.push_back({host, reason});
@@ -45,7 +45,7 @@ void Cloud::Follow(const HostId& host, Result result, CloudResult& out) const {
     const vswitch::TunnelAddresses& own = views_.at(host).tunnel_addresses;
     const auto& source = delivery.vtep->is_v4() ? own.v4 : own.v6;
     if (!source) continue;
-    Follow(
+    FollowDeliveries(
         next->first,
         sim::FromTunnel(next->second, *source, delivery.vni->value(), delivery.frame, LearnedOn(next->first)),
         out);

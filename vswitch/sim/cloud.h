@@ -62,7 +62,7 @@ class Cloud {
 
  private:
   const LearnedMacs& LearnedOn(const HostId& host) const;
-  void Follow(const HostId& host, Result result, CloudResult& out) const;
+  void FollowDeliveries(const HostId& host, Result result, CloudResult& out) const;
 
   std::map<HostId, vswitch::HostView> views_;
   Learned learned_;

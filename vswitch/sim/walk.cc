@@ -32,7 +32,7 @@ Result Walk::FromPort(const PortId& id) {
        fmt::format("from port {} into network {} (VNI {}): {}", port->second.name, network.name, network.vni,
                    packet_.Summary()));
   origin_ = entered_ = id;
-  if (Hygiene() && FitsMtu(network) && PortSecurity(port->second) && !AnswerArp(network, id) &&
+  if (IngressSanity() && FitsMtu(network) && PortSecurity(port->second) && !AnswerArp(network, id) &&
       !AnswerNd(network, id))
     Bridge(network);
   return Finish();
@@ -72,9 +72,9 @@ Result Walk::FromTunnel(const IpAddress& outer_source, uint32_t vni) {
   return Finish();
 }
 
-bool Walk::Hygiene() {
+bool Walk::IngressSanity() {
   const auto refuse = [&](vswitch::DropReason reason) {
-    Drop("hygiene", {}, reason);
+    Drop("ingress_sanity", {}, reason);
     return false;
   };
   if (!packet_.has_ethernet()) return refuse(vswitch::DropReason::kMalformed);

@@ -10,7 +10,7 @@
 #include "vswitch/packet/packet.h"
 #include "vswitch/sim/choices.h"
 #include "vswitch/sim/sim.h"
-#include "vswitch/slowpath/holder.h"
+#include "vswitch/slowpath/address_owner.h"
 #include "vswitch/slowpath/slow_path.h"
 
 namespace kasane::sim {
@@ -40,7 +40,7 @@ class Walk {
   Result Finish() { return std::move(result_); }
   void Note(std::string_view stage, vswitch::Owner owner, std::string text);
   void Drop(std::string_view stage, vswitch::Owner owner, vswitch::DropReason reason);
-  bool Hygiene();
+  bool IngressSanity();
   bool TooBigFor(const vswitch::NetworkView& network) const;
   bool FitsMtu(const vswitch::NetworkView& network);
   bool PortSecurity(const vswitch::LocalPort& port);

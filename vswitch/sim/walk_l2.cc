@@ -12,7 +12,7 @@ namespace kasane::sim {
 
 bool Walk::AnswerArp(const vswitch::NetworkView& network, const PortId& from) {
   if (!packet_.has_arp() || packet_.arp_op() != 1 || packet::IsGratuitousRequest(packet_)) return false;
-  const auto holder = slowpath::FindHolder(view_, network.id, packet_.arp_tpa());
+  const auto holder = slowpath::FindAddressOwner(view_, network.id, packet_.arp_tpa());
   if (!holder || holder->local == from) return false;
   Note("arp", holder->owner, fmt::format("answered for {}: {} has it", packet_.arp_tpa(), holder->mac));
   packet_.MakeArpReply(holder->mac);
@@ -22,7 +22,7 @@ bool Walk::AnswerArp(const vswitch::NetworkView& network, const PortId& from) {
 
 bool Walk::AnswerNd(const vswitch::NetworkView& network, const PortId& from) {
   if (!packet_.has_neighbour_solicitation() || packet_.ttl() != 255) return false;
-  const auto holder = slowpath::FindHolder(view_, network.id, packet_.nd_target());
+  const auto holder = slowpath::FindAddressOwner(view_, network.id, packet_.nd_target());
   if (!holder || holder->local == from) return false;
   const std::optional<MacAddress> option = packet_.nd_option(1);
   // No room for the answer's link-layer address, duplicate address detection, or more in the packet than the

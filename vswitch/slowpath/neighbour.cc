@@ -3,8 +3,8 @@
 #include <tins/icmpv6.h>
 #include <tins/ipv6.h>
 
+#include "vswitch/slowpath/address_owner.h"
 #include "vswitch/slowpath/handlers.h"
-#include "vswitch/slowpath/holder.h"
 
 namespace kasane::slowpath {
 namespace {
@@ -28,7 +28,7 @@ std::string_view WhyIgnored(const packet::Packet& packet) {
   return "";
 }
 
-std::vector<uint8_t> Advertisement(const packet::Packet& asked, const Holder& holder) {
+std::vector<uint8_t> Advertisement(const packet::Packet& asked, const AddressOwner& holder) {
   const IpAddress target = asked.nd_target();
   const bool dad = asked.ip_src().IsUnspecified();
   const IpAddress all_nodes = *IpAddress::Parse("ff02::1");
@@ -58,7 +58,7 @@ SlowPathOutcome AnswerNeighbour(const vswitch::HostView& view, const SlowPathPac
     return out;
   }
   const IpAddress asked = arp ? packet.arp_tpa() : packet.nd_target();
-  const std::optional<Holder> holder = FindHolder(view, in.network, asked);
+  const std::optional<AddressOwner> holder = FindAddressOwner(view, in.network, asked);
   // The flows that sent it here may be older than the view.
   if (!holder || !in.port || holder->local == in.port) {
     out.text = fmt::format("not answered: {} {}", asked, holder ? "is the asking port's own" : "is nobody's");

@@ -66,9 +66,9 @@ void AddAttachments(const OvsdbSnapshot& snapshot, const SwitchLink& link, const
 }
 
 std::string HowToMend(const OvsdbInterface& interface) {
-  if (interface.port_owner != kOwnerMark) return "mend or remove it";
+  if (interface.port_owner != kOwnerMark) return "fix or remove it";
   return fmt::format(
-      "without it this host cannot forward as asked, so nothing new is installed; mend the cause "
+      "without it this host cannot forward as asked, so nothing new is installed; fix the cause "
       "(often another vxlan port with the same UDP port), then ovs-vsctl del-port {}, and it is added anew",
       interface.name);
 }

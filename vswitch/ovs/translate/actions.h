@@ -26,9 +26,9 @@ inline void AddDrop(FlowTable& out, Table table, uint16_t priority, std::string 
 }
 
 // A drop that is counted as such and told to the agent, which answers the sender.
-inline void AddDropTold(FlowTable& out, Table table, uint16_t priority, std::string match,
-                        const vswitch::Owner& owner, vswitch::DropReason reason,
-                        slowpath::SlowPathCause cause) {
+inline void AddReportedDrop(FlowTable& out, Table table, uint16_t priority, std::string match,
+                            const vswitch::Owner& owner, vswitch::DropReason reason,
+                            slowpath::SlowPathCause cause) {
   out.Add({table, priority, std::move(match)}, {ToAgent(cause), owner, reason});
 }
 

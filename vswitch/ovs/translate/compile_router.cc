@@ -173,8 +173,8 @@ void CompileRouterPipeline(FlowTable& out) {
   drop(kNotRouted, "ipv6,ipv6_src=fe80::/10", vswitch::DropReason::kRouterLocal);
   for (const char* family : {"ip", "ipv6"}) {
     for (const int ttl : {0, 1}) {
-      AddDropTold(out, Table::kRouter, kTtl, fmt::format("{},nw_ttl={}", family, ttl), kPipelineOwner,
-                  vswitch::DropReason::kTtlExceeded, slowpath::SlowPathCause::kTtlExceeded);
+      AddReportedDrop(out, Table::kRouter, kTtl, fmt::format("{},nw_ttl={}", family, ttl), kPipelineOwner,
+                      vswitch::DropReason::kTtlExceeded, slowpath::SlowPathCause::kTtlExceeded);
     }
     for (int hops = 0; hops < vswitch::kMaxRouterHops; ++hops) {
       Add(out, Table::kRouter, kForward, fmt::format("{},{}={}", family, reg::kHops, hops),
@@ -183,10 +183,10 @@ void CompileRouterPipeline(FlowTable& out) {
     }
   }
   drop(0, "", vswitch::DropReason::kRouterNotIp);
-  AddDropTold(out, Table::kRoute, 0, "", kPipelineOwner, vswitch::DropReason::kNoRoute,
-              slowpath::SlowPathCause::kNoRoute);
-  AddDropTold(out, Table::kNeighbour, 0, "", kPipelineOwner, vswitch::DropReason::kNoNeighbour,
-              slowpath::SlowPathCause::kNoNeighbour);
+  AddReportedDrop(out, Table::kRoute, 0, "", kPipelineOwner, vswitch::DropReason::kNoRoute,
+                  slowpath::SlowPathCause::kNoRoute);
+  AddReportedDrop(out, Table::kNeighbour, 0, "", kPipelineOwner, vswitch::DropReason::kNoNeighbour,
+                  slowpath::SlowPathCause::kNoNeighbour);
 }
 
 std::map<RouterId, uint32_t> AssignRouterKeys(const std::map<RouterId, vswitch::RouterView>& routers) {

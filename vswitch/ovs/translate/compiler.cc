@@ -26,7 +26,8 @@ bool NetworkUp(const vswitch::HostView& view, const NetworkId& id) {
   return view.networks.at(id).admin_state_up;
 }
 
-// What holds for every host: the hygiene of VMs' frames, the ends of the tables, and the ways between.
+// What holds for every host: the ingress sanity check of VMs' frames, the ends of the tables, and the ways
+// between.
 void CompilePipeline(const Bindings& bindings, FlowTable& out) {
   AddDrop(out, Table::kInput, 0, "", kPipelineOwner, vswitch::DropReason::kUnknownPort);
   for (const uint32_t port : {bindings.vxlan_v4, bindings.vxlan_v6}) {
@@ -34,17 +35,17 @@ void CompilePipeline(const Bindings& bindings, FlowTable& out) {
     AddDrop(out, Table::kInput, 80, fmt::format("in_port={}", port), kPipelineOwner,
             vswitch::DropReason::kUnknownVtep);
   }
-  AddDrop(out, Table::kHygiene, 100, "vlan_tci=0x1000/0x1000", kPipelineOwner,
+  AddDrop(out, Table::kIngressSanity, 100, "vlan_tci=0x1000/0x1000", kPipelineOwner,
           vswitch::DropReason::kVlanTagged);
-  AddDrop(out, Table::kHygiene, 90, "dl_dst=01:80:c2:00:00:00/ff:ff:ff:ff:ff:f0", kPipelineOwner,
+  AddDrop(out, Table::kIngressSanity, 90, "dl_dst=01:80:c2:00:00:00/ff:ff:ff:ff:ff:f0", kPipelineOwner,
           vswitch::DropReason::kReservedMulticast);
-  AddDrop(out, Table::kHygiene, 80, "dl_src=01:00:00:00:00:00/01:00:00:00:00:00", kPipelineOwner,
+  AddDrop(out, Table::kIngressSanity, 80, "dl_src=01:00:00:00:00:00/01:00:00:00:00:00", kPipelineOwner,
           vswitch::DropReason::kMulticastSource);
   // A header that OVS cannot parse reads as zeros; no real packet has a TTL and a protocol of zero.
   for (const char* unparsed : {"ip,nw_proto=0,nw_ttl=0", "ipv6,nw_proto=0,nw_ttl=0", "arp,arp_op=0"}) {
-    AddDrop(out, Table::kHygiene, 70, unparsed, kPipelineOwner, vswitch::DropReason::kMalformed);
+    AddDrop(out, Table::kIngressSanity, 70, unparsed, kPipelineOwner, vswitch::DropReason::kMalformed);
   }
-  Add(out, Table::kHygiene, 0, "", Goto(Table::kMtu), kPipelineOwner);
+  Add(out, Table::kIngressSanity, 0, "", Goto(Table::kMtu), kPipelineOwner);
   Add(out, Table::kMtuVerdict, 0, "", Goto(Table::kPortSecurity), kPipelineOwner);
   CompilePortSecurityPipeline(out);
   Add(out, Table::kArp, 0, "", Goto(Table::kNd), kPipelineOwner);
@@ -216,7 +217,8 @@ void CompileLocalPort(const vswitch::HostView& view, const vswitch::LocalPort& p
   }
   const Vni vni = view.networks.at(port.network).vni;
   Add(out, Table::kInput, 100, from,
-      fmt::format("{}set_field:{:#x}->{},{}", SetMetadata(vni), ofport, reg::kInPort, Goto(Table::kHygiene)),
+      fmt::format("{}set_field:{:#x}->{},{}", SetMetadata(vni), ofport, reg::kInPort,
+                  Goto(Table::kIngressSanity)),
       owner);
   CompilePortSecurity(port, ofport, out);
   if (bindings.replication_limit) {

@@ -55,8 +55,8 @@ TEST(Compile, AnEmptyHostStillEndsEveryTableItUses) {
   vswitch::HostView view;
   view.host = HostId("h");
   const FlowTable table = Compile(view, {});
-  for (const Table end : {Table::kInput, Table::kHygiene, Table::kArp, Table::kNd, Table::kL2, Table::kTunnel,
-                          Table::kTunnelL2, Table::kRouter, Table::kRoute, Table::kNeighbour}) {
+  for (const Table end : {Table::kInput, Table::kIngressSanity, Table::kArp, Table::kNd, Table::kL2,
+                          Table::kTunnel, Table::kTunnelL2, Table::kRouter, Table::kRoute, Table::kNeighbour}) {
     EXPECT_EQ(table.flows().count({end, 0, ""}), 1U) << Label(end);
   }
 }

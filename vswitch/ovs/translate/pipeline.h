@@ -1,7 +1,8 @@
 // The OpenFlow pipeline of br-int: tables, registers and cookies. The only place where their numbers
 // stand; everything else names them.
 //
-//   kInput ──VM port──▶ kHygiene ─▶ kMtu ─▶ kMtuVerdict ─▶ kPortSecurity ─▶ kNdSecurity ─▶ kArp ─▶ kNd ─▶ kL2
+//   kInput ──VM port──▶ kIngressSanity ─▶ kMtu ─▶ kMtuVerdict ─▶ kPortSecurity ─▶ kNdSecurity ─▶ kArp ─▶ kNd ─▶
+//   kL2
 //      │                                              kNd ─▶ kNdReply ─▶ back        kL2 ─▶ kDeliver
 //      │                 kL2 ──router's MAC──▶ kRouter ─▶ kRoute [─▶ kPath] ─▶ kNeighbour ─▶ kL2
 //      └──tunnel──▶ kTunnel ─▶ kTunnelL2 ─▶ kDeliver
@@ -25,7 +26,7 @@ namespace kasane::ovs {
 // Stages in the order of the packet's way. The table number is the enumerator's.
 enum class Table : uint8_t {
   kInput = 0,           // Switch port to network; tunnels by their outer source.
-  kHygiene = 1,         // What no VM may send.
+  kIngressSanity = 1,   // What no VM may send.
   kMtu = 2,             // Is the frame larger than its network's MTU?
   kMtuVerdict = 3,      // If so, it ends here.
   kPortSecurity = 4,    // Source MAC and address are the port's own.
@@ -53,11 +54,30 @@ enum class Table : uint8_t {
 inline constexpr int kTableCount = 24;
 
 constexpr std::string_view Label(Table table) {
-  constexpr std::array<std::string_view, kTableCount> kLabels = {
-      "input",   "hygiene",  "mtu",          "mtu_verdict", "port_security", "nd_security", "arp",
-      "nd",      "nd_reply", "l2",           "tunnel",      "tunnel_l2",     "flood_local", "router",
-      "route",   "path",     "neighbour",    "deliver",     "flood",         "unknown",     "tunnel_unknown",
-      "learned", "nd_size",  "unknown_flood"};
+  constexpr std::array<std::string_view, kTableCount> kLabels = {"input",
+                                                                 "ingress_sanity",
+                                                                 "mtu",
+                                                                 "mtu_verdict",
+                                                                 "port_security",
+                                                                 "nd_security",
+                                                                 "arp",
+                                                                 "nd",
+                                                                 "nd_reply",
+                                                                 "l2",
+                                                                 "tunnel",
+                                                                 "tunnel_l2",
+                                                                 "flood_local",
+                                                                 "router",
+                                                                 "route",
+                                                                 "path",
+                                                                 "neighbour",
+                                                                 "deliver",
+                                                                 "flood",
+                                                                 "unknown",
+                                                                 "tunnel_unknown",
+                                                                 "learned",
+                                                                 "nd_size",
+                                                                 "unknown_flood"};
   static_assert(kLabels[static_cast<size_t>(Table::kDeliver)] == "deliver");
   static_assert(kLabels[static_cast<size_t>(Table::kUnknownFlood)] == "unknown_flood");
   return kLabels[static_cast<size_t>(table)];

@@ -8,7 +8,7 @@
 
 namespace kasane::slowpath {
 
-struct Holder {
+struct AddressOwner {
   vswitch::Owner owner;
   MacAddress mac;
   std::optional<PortId> local;  // The VM port, when it is on this host.
@@ -16,7 +16,8 @@ struct Holder {
 };
 
 // A claim goes before a fixed IP. Ports and routers that are down hold nothing. The result points into `view`.
-std::optional<Holder> FindHolder(const vswitch::HostView& view, const NetworkId& network, const IpAddress& ip);
+std::optional<AddressOwner> FindAddressOwner(const vswitch::HostView& view, const NetworkId& network,
+                                             const IpAddress& ip);
 
 // Whether `ip` is a subnet-router anycast address of this interface (RFC 4291, 2.6.1).
 bool IsAnycast(const vswitch::RouterPort& port, const IpAddress& ip);

@@ -1,4 +1,4 @@
-#include "vswitch/slowpath/holder.h"
+#include "vswitch/slowpath/address_owner.h"
 
 #include <algorithm>
 
@@ -16,29 +16,30 @@ bool Holds(const vswitch::RouterPort& port, const IpAddress& ip) {
 
 }  // namespace
 
-std::optional<Holder> FindHolder(const vswitch::HostView& view, const NetworkId& network, const IpAddress& ip) {
+std::optional<AddressOwner> FindAddressOwner(const vswitch::HostView& view, const NetworkId& network,
+                                             const IpAddress& ip) {
   if (const auto claim = view.claims.find({network, ip}); claim != view.claims.end()) {
     const PortId& port = claim->second.port;
-    return Holder{{vswitch::OwnerKind::kPort, port.str()},
-                  claim->second.mac,
-                  view.ports.count(port) != 0 ? std::optional(port) : std::nullopt,
-                  nullptr};
+    return AddressOwner{{vswitch::OwnerKind::kPort, port.str()},
+                        claim->second.mac,
+                        view.ports.count(port) != 0 ? std::optional(port) : std::nullopt,
+                        nullptr};
   }
   for (const auto& [id, port] : view.ports) {
     if (port.network == network && port.admin_state_up && Holds(port.ips, ip)) {
-      return Holder{{vswitch::OwnerKind::kPort, id.str()}, port.mac, id, nullptr};
+      return AddressOwner{{vswitch::OwnerKind::kPort, id.str()}, port.mac, id, nullptr};
     }
   }
   for (const auto& [id, endpoint] : view.endpoints) {
     if (endpoint.network == network && Holds(endpoint.ips, ip)) {
-      return Holder{{vswitch::OwnerKind::kPort, id.str()}, endpoint.mac, std::nullopt, nullptr};
+      return AddressOwner{{vswitch::OwnerKind::kPort, id.str()}, endpoint.mac, std::nullopt, nullptr};
     }
   }
   for (const auto& [id, router] : view.routers) {
     if (!router.admin_state_up) continue;
     for (const vswitch::RouterPort& port : router.ports) {
       if (port.network != network || !Holds(port, ip)) continue;
-      return Holder{{vswitch::OwnerKind::kRouter, id.str()}, port.mac, std::nullopt, &port};
+      return AddressOwner{{vswitch::OwnerKind::kRouter, id.str()}, port.mac, std::nullopt, &port};
     }
   }
   return std::nullopt;
