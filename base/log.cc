@@ -3,6 +3,7 @@
 #include <spdlog/sinks/basic_file_sink.h>
 #include <spdlog/sinks/stdout_sinks.h>
 #include <spdlog/spdlog.h>
+#include <nlohmann/json.hpp>
 
 #include <atomic>
 #include <memory>
@@ -30,20 +31,19 @@ spdlog::level::level_enum ToSpdlog(Level level) {
   return spdlog::level::info;
 }
 
-// Control characters escaped as JSON does it. Bytes from 0x80 on are kept: UTF-8 passes through.
+// As the inside of a JSON string, so that a value cannot forge a line. What is not UTF-8 is replaced.
 std::string Escaped(std::string_view text, bool inside_quotes) {
+  const std::string quoted =
+      nlohmann::json(text).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
   std::string out;
-  out.reserve(text.size());
-  for (const char c : text) {
-    if (inside_quotes && (c == '"' || c == '\\')) {
-      out += '\\';
-      out += c;
-    } else if (c == '\n') {
-      out += "\\n";
-    } else if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) {
-      out += fmt::format("\\u{:04x}", static_cast<unsigned char>(c));
+  out.reserve(quoted.size());
+  for (size_t i = 1; i + 1 < quoted.size(); ++i) {
+    const bool plain = !inside_quotes && quoted[i] == '\\' && (quoted[i + 1] == '"' || quoted[i + 1] == '\\');
+    if (plain) ++i;
+    if (quoted[i] == 0x7f) {
+      out += "\\u007f";
     } else {
-      out += c;
+      out += quoted[i];
     }
   }
   return out;

@@ -15,11 +15,12 @@ TEST(LogTest, TextQuotesOnlyWhatNeedsIt) {
 TEST(LogTest, InputCannotForgeALine) {
   EXPECT_EQ(Render(Format::kText, "name\n2026 error forged", {{"v", "x\n\x1b[31m"}}),
             R"(name\n2026 error forged v="x\n\u001b[31m")");
+  EXPECT_EQ(Render(Format::kText, "\x7f\xff", {}), "\\u007f\xef\xbf\xbd") << "no UTF-8: replaced";
 }
 
 TEST(LogTest, Json) {
   EXPECT_EQ(Render(Format::kJson, "say \"it\"", {{"port", "p\t1"}, {"name", "重ね"}}),
-            R"("message":"say \"it\"","port":"p\u00091","name":"重ね")");
+            R"("message":"say \"it\"","port":"p\t1","name":"重ね")");
 }
 
 TEST(LogTest, AFileThatCannotBeOpenedIsNamed) {

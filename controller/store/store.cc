@@ -12,6 +12,7 @@
 #include <system_error>
 #include <utility>
 
+#include "base/file_lock.h"
 #include "base/status.h"
 #include "controller/store/random_id.h"
 #include "controller/store/sqlite.h"
@@ -83,29 +84,16 @@ absl::Status MakeDirectory(const std::string& path) {
   return SystemError(path, "cannot make its directory");
 }
 
-std::string ReadSmall(int fd) {
-  char text[32];
-  const ssize_t size = pread(fd, text, sizeof(text), 0);
-  return size > 0 ? std::string(text, static_cast<size_t>(size)) : std::string();
-}
-
-// Holds the lock for as long as it lives. The file says who has it.
-absl::StatusOr<FileDescriptor> Lock(const std::string& path) {
-  const std::string lock_path = path + ".lock";
-  FileDescriptor lock(open(lock_path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600));
-  if (lock.get() < 0) return SystemError(path, "cannot open its lock file");
-  if (flock(lock.get(), LOCK_EX | LOCK_NB) != 0) {
-    if (errno != EWOULDBLOCK) return SystemError(path, "cannot lock it");
-    const std::string owner = ReadSmall(lock.get());
-    return Error(absl::StatusCode::kFailedPrecondition,
-                 "store {} is in use by another controller{}; stop that one, or give this one its own --store",
-                 path, owner.empty() ? "" : fmt::format(" (process {})", owner));
+absl::StatusOr<FileLock> Lock(const std::string& path) {
+  absl::StatusOr<FileLock> lock = FileLock::Take(path + ".lock", 0600);
+  if (lock.ok()) return lock;
+  if (lock.status().code() == absl::StatusCode::kAlreadyExists) {
+    return Error(
+        absl::StatusCode::kFailedPrecondition,
+        "store {} is in use by another controller ({}); stop that one, or give this one its own --store", path,
+        Message(lock.status()));
   }
-  const std::string own = fmt::format("{}", getpid());
-  if (ftruncate(lock.get(), 0) != 0 || pwrite(lock.get(), own.data(), own.size(), 0) < 0) {
-    return SystemError(path, "cannot write its lock file");
-  }
-  return lock;
+  return Annotate(lock.status(), "store " + path);
 }
 
 // SQLite gives its side files the mode of the database, so that it must exist before with the right one.
@@ -188,7 +176,7 @@ absl::StatusOr<std::shared_ptr<const v1::Resource>> ReadRow(const sqlite::Statem
 
 class Store::Impl {
  public:
-  Impl(std::string path, FileDescriptor lock, sqlite::Connection connection)
+  Impl(std::string path, FileLock lock, sqlite::Connection connection)
       : path_(std::move(path)), lock_(std::move(lock)), connection_(std::move(connection)) {}
 
   absl::Status Initialize() {
@@ -309,7 +297,7 @@ class Store::Impl {
   }
 
   const std::string path_;
-  const FileDescriptor lock_;  // Before the connection: released after it is closed.
+  const FileLock lock_;  // Before the connection: released after it is closed.
   std::mutex mutex_;
   sqlite::Connection connection_;
   std::string store_id_;
@@ -321,7 +309,7 @@ Store::~Store() = default;
 
 absl::StatusOr<std::unique_ptr<Store>> Store::Open(const std::string& path) {
   RETURN_IF_ERROR(MakeDirectory(path));
-  ASSIGN_OR_RETURN(FileDescriptor lock, Lock(path));
+  ASSIGN_OR_RETURN(FileLock lock, Lock(path));
   RETURN_IF_ERROR(CreatePrivate(path));
   absl::StatusOr<sqlite::Connection> connection = sqlite::Connection::Open(path);
   if (!connection.ok()) return Annotate(connection.status(), fmt::format("store {}", path));

@@ -4,7 +4,9 @@
 #include <absl/status/statusor.h>
 
 #include <memory>
+#include <utility>
 
+#include "base/file_lock.h"
 #include "vswitch/ovs/ovs_config.h"
 
 namespace kasane::ovs {
@@ -17,14 +19,10 @@ class BridgeLock {
   // Open vSwitch never ran, and there is nothing to fight for.
   static absl::StatusOr<std::unique_ptr<BridgeLock>> Take(const OvsConfig& config);
 
-  ~BridgeLock();
-  BridgeLock(const BridgeLock&) = delete;
-  BridgeLock& operator=(const BridgeLock&) = delete;
-
  private:
-  explicit BridgeLock(int fd) : fd_(fd) {}
+  explicit BridgeLock(FileLock lock) : lock_(std::move(lock)) {}
 
-  const int fd_;
+  FileLock lock_;
 };
 
 }  // namespace kasane::ovs

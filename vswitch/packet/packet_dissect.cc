@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <functional>
 
+#include "vswitch/packet/byte_codec.h"
 #include "vswitch/packet/packet.h"
 #include "vswitch/packet/packet_encode.h"
 
@@ -14,8 +15,6 @@ using View = std::span<const uint8_t>;
 constexpr size_t kEthernet = 14;
 constexpr uint16_t kVxlanPort = 4789;
 
-uint64_t U16(View bytes, size_t at) { return static_cast<uint64_t>(bytes[at]) << 8 | bytes[at + 1]; }
-uint64_t U32(View bytes, size_t at) { return U16(bytes, at) << 16 | U16(bytes, at + 2); }
 IpAddress Ip4(View bytes, size_t at) { return IpAddress::V4(bytes.subspan(at).first<4>()); }
 IpAddress Ip6(View bytes, size_t at) { return IpAddress::V6(bytes.subspan(at).first<16>()); }
 FieldBytes Copy(View bytes) { return {bytes.begin(), bytes.end()}; }
@@ -62,15 +61,15 @@ std::optional<IpPart> ReadV4(View packet) {
   if (packet.size() < 20) return std::nullopt;
   const size_t nibble = (packet[0] & 0x0fU) * 4;
   const size_t header = nibble < 20 || nibble > packet.size() ? 20 : nibble;
-  const size_t total = U16(packet, 2);
+  const size_t total = Get16(packet, 2);
   IpPart part;
   const SetField set = Setter(part.fields);
   set("src", Ip4(packet, 12));
   set("dst", Ip4(packet, 16));
   set("ttl", uint64_t{packet[8]});
   set("tos", uint64_t{packet[1]});
-  set("ip_id", U16(packet, 4));
-  const uint64_t fragment = U16(packet, 6);
+  set("ip_id", Get16(packet, 4));
+  const uint64_t fragment = Get16(packet, 6);
   if ((fragment & 0x8000) != 0) set("reserved_flag", uint64_t{1});
   if ((fragment & 0x4000) != 0) set("df", uint64_t{1});
   if ((fragment & 0x2000) != 0) set("more_fragments", uint64_t{1});
@@ -79,7 +78,7 @@ std::optional<IpPart> ReadV4(View packet) {
   set("ip_version", uint64_t{packet[0]} >> 4);
   set("ihl", uint64_t{packet[0]} & 0x0f);
   set("ip_len", uint64_t{total});
-  set("ip_checksum", U16(packet, 10));
+  set("ip_checksum", Get16(packet, 10));
   part.protocol = packet[9];
   part.later_fragment = (fragment & 0x1fff) != 0;
   part.end = total < header || total > packet.size() ? packet.size() : total;
@@ -110,11 +109,11 @@ void ReadExtensions(View packet, IpPart& part, size_t& at) {
     words.push_back(*word);
     if (*word == 44) {
       fragment = true;
-      const uint64_t field = U16(packet, at + 2);
+      const uint64_t field = Get16(packet, at + 2);
       part.later_fragment = (field & 0xfff8) != 0;
       if ((field & 0xfff8) != 0) set("frag_offset", field & 0xfff8);
       if ((field & 1) != 0) set("more_fragments", uint64_t{1});
-      set("ip_id", U32(packet, at + 4));
+      set("ip_id", Get32(packet, at + 4));
     }
     part.protocol = packet[at];
     at += 8;
@@ -124,11 +123,11 @@ void ReadExtensions(View packet, IpPart& part, size_t& at) {
 
 std::optional<IpPart> ReadV6(View packet) {
   if (packet.size() < 40) return std::nullopt;
-  const size_t length = U16(packet, 4);
+  const size_t length = Get16(packet, 4);
   IpPart part;
   part.v6 = true;
   const SetField set = Setter(part.fields);
-  const uint64_t word = U32(packet, 0);
+  const uint64_t word = Get32(packet, 0);
   set("src", Ip6(packet, 8));
   set("dst", Ip6(packet, 24));
   set("ttl", uint64_t{packet[7]});
@@ -174,7 +173,7 @@ LayerKind KindOf(const IpPart& part) {
   }
   if (part.protocol == kProtoTcp && size >= 20) return LayerKind::kTcp;
   if (part.protocol != kProtoUdp || size < 8) return LayerKind::kIp;
-  const bool vxlan = U16(part.segment, 2) == kVxlanPort && size >= 16 + kEthernet;
+  const bool vxlan = Get16(part.segment, 2) == kVxlanPort && size >= 16 + kEthernet;
   return vxlan ? LayerKind::kVxlan : LayerKind::kUdp;
 }
 
@@ -200,12 +199,12 @@ std::optional<Layer> DissectFrame(View frame, const Layer* as, size_t depth);
 
 void ReadEcho(Layer& layer, View segment, const Layer* as, size_t depth) {
   const uint64_t type = segment[0];
-  const uint64_t rest = U32(segment, 4);
+  const uint64_t rest = Get32(segment, 4);
   const bool v6 = layer.kind == LayerKind::kIcmp6;
   const bool echo = v6 ? type == 128 || type == 129 : type == 8 || type == 0;
   layer.Set("type", type);
   layer.Set("code", uint64_t{segment[1]});
-  layer.Set("checksum", U16(segment, 2));
+  layer.Set("checksum", Get16(segment, 2));
   if (echo) {
     layer.Set("id", rest >> 16);
     layer.Set("seq", rest & 0xffff);
@@ -227,7 +226,7 @@ void ReadEcho(Layer& layer, View segment, const Layer* as, size_t depth) {
 }
 
 void ReadNd(Layer& layer, View segment) {
-  layer.Set("checksum", U16(segment, 2));
+  layer.Set("checksum", Get16(segment, 2));
   switch (layer.kind) {
     case LayerKind::kNs:
       layer.Set("target", Ip6(segment, 8));
@@ -241,7 +240,7 @@ void ReadNd(Layer& layer, View segment) {
     case LayerKind::kRa:
       layer.Set("hop_limit", uint64_t{segment[4]});
       layer.Set("flags", uint64_t{segment[5]});
-      layer.Set("lifetime", U16(segment, 6));
+      layer.Set("lifetime", Get16(segment, 6));
       return ReadNdOptions(layer, "sll", 1, segment.subspan(16));
     default:
       layer.Set("type", uint64_t{segment[0]});
@@ -250,13 +249,13 @@ void ReadNd(Layer& layer, View segment) {
 }
 
 void ReadUdp(Layer& layer, View segment, const Layer* as, size_t depth) {
-  layer.Set("sport", U16(segment, 0));
-  layer.Set("dport", U16(segment, 2));
-  layer.Set("udp_len", U16(segment, 4));
-  layer.Set("checksum", U16(segment, 6));
+  layer.Set("sport", Get16(segment, 0));
+  layer.Set("dport", Get16(segment, 2));
+  layer.Set("udp_len", Get16(segment, 4));
+  layer.Set("checksum", Get16(segment, 6));
   if (layer.kind == LayerKind::kUdp) return SetPayload(layer, segment.subspan(8));
   layer.Set("flags", uint64_t{segment[8]});
-  layer.Set("vni", U32(segment, 12) >> 8);
+  layer.Set("vni", Get32(segment, 12) >> 8);
   const View inner = segment.subspan(16);
   auto dissected = DissectFrame(inner, InnerOf(as), depth + 1);
   if (dissected) {
@@ -269,15 +268,15 @@ void ReadUdp(Layer& layer, View segment, const Layer* as, size_t depth) {
 void ReadTcp(Layer& layer, View segment) {
   const size_t nibble = (segment[12] >> 4) * size_t{4};
   const size_t header = nibble < 20 || nibble > segment.size() ? 20 : nibble;
-  layer.Set("sport", U16(segment, 0));
-  layer.Set("dport", U16(segment, 2));
-  layer.Set("seq", U32(segment, 4));
-  layer.Set("ack", U32(segment, 8));
+  layer.Set("sport", Get16(segment, 0));
+  layer.Set("dport", Get16(segment, 2));
+  layer.Set("seq", Get32(segment, 4));
+  layer.Set("ack", Get32(segment, 8));
   layer.Set("data_offset", uint64_t{segment[12]} >> 4);
   layer.Set("flags", uint64_t{segment[13]});
-  layer.Set("window", U16(segment, 14));
-  layer.Set("checksum", U16(segment, 16));
-  layer.Set("urgent", U16(segment, 18));
+  layer.Set("window", Get16(segment, 14));
+  layer.Set("checksum", Get16(segment, 16));
+  layer.Set("urgent", Get16(segment, 18));
   if (header > 20) layer.Set("tcp_options", Copy(segment.subspan(20, header - 20)));
   SetPayload(layer, segment.subspan(header));
 }
@@ -317,14 +316,14 @@ std::optional<Layer> DissectIp(View packet, const Layer* as, size_t depth, size_
 
 Layer DissectArp(View frame) {
   Layer layer{LayerKind::kArp, 0, {}, {}};
-  layer.Set("op", U16(frame, 20));
+  layer.Set("op", Get16(frame, 20));
   SetMacs(layer, frame);
   layer.Set("sha", Mac(frame, 22));
   layer.Set("spa", Ip4(frame, 28));
   layer.Set("tha", Mac(frame, 32));
   layer.Set("tpa", Ip4(frame, 38));
-  layer.Set("hw_type", U16(frame, 14));
-  layer.Set("proto_type", U16(frame, 16));
+  layer.Set("hw_type", Get16(frame, 14));
+  layer.Set("proto_type", Get16(frame, 16));
   layer.Set("hw_len", uint64_t{frame[18]});
   layer.Set("proto_len", uint64_t{frame[19]});
   if (frame.size() > 42) layer.Set("pad_to", uint64_t{frame.size()});
@@ -333,10 +332,10 @@ Layer DissectArp(View frame) {
 
 std::optional<Layer> DissectVlan(View frame, const Layer* as, size_t depth) {
   Layer layer{LayerKind::kVlan, 0, {}, {}};
-  layer.Set("id", U16(frame, 14) & 0x0fff);
-  layer.Set("pcp", U16(frame, 14) >> 13);
-  if ((U16(frame, 14) & 0x1000) != 0) layer.Set("dei", uint64_t{1});
-  layer.Set("type", U16(frame, 12));
+  layer.Set("id", Get16(frame, 14) & 0x0fffU);
+  layer.Set("pcp", uint32_t{Get16(frame, 14)} >> 13);
+  if ((Get16(frame, 14) & 0x1000) != 0) layer.Set("dei", uint64_t{1});
+  layer.Set("type", Get16(frame, 12));
   FieldBytes untagged = Copy(frame);
   untagged.erase(untagged.begin() + 12, untagged.begin() + 16);
   auto inner = DissectFrame(untagged, InnerOf(as), depth + 1);
@@ -347,7 +346,7 @@ std::optional<Layer> DissectVlan(View frame, const Layer* as, size_t depth) {
 
 Layer DissectEth(View frame) {
   Layer layer{LayerKind::kEth, 0, {}, {}};
-  layer.Set("type", U16(frame, 12));
+  layer.Set("type", Get16(frame, 12));
   SetMacs(layer, frame);
   SetPayload(layer, frame.subspan(kEthernet));
   return layer;
@@ -365,7 +364,7 @@ std::optional<Layer> DissectIpFrame(View frame, const Layer* as, size_t depth) {
 
 std::optional<Layer> DissectFrame(View frame, const Layer* as, size_t depth) {
   if (frame.size() < kEthernet || depth > kMaxLayerDepth) return std::nullopt;
-  const uint64_t type = U16(frame, 12);
+  const uint64_t type = Get16(frame, 12);
   const bool vlan = (type == kEtherVlan || type == kEtherQinq) && frame.size() >= kEthernet + 4;
   const bool arp = type == kEtherArp && frame.size() >= kEthernet + 28;
   const bool ip = type == kEtherIpv4 || type == kEtherIpv6;

@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "base/status.h"
+#include "vswitch/packet/byte_codec.h"
 #include "vswitch/packet/checksum.h"
 #include "vswitch/packet/packet.h"
 
@@ -14,20 +15,6 @@ namespace {
 using Bytes = std::vector<uint8_t>;
 
 constexpr uint16_t kVxlanPort = 4789;
-
-void Append(Bytes& out, std::span<const uint8_t> bytes) { out.insert(out.end(), bytes.begin(), bytes.end()); }
-void Append16(Bytes& out, uint64_t value) {
-  out.push_back(static_cast<uint8_t>(value >> 8));
-  out.push_back(static_cast<uint8_t>(value));
-}
-void Append32(Bytes& out, uint64_t value) {
-  Append16(out, value >> 16);
-  Append16(out, value);
-}
-void Put16(Bytes& out, size_t at, uint64_t value) {
-  out[at] = static_cast<uint8_t>(value >> 8);
-  out[at + 1] = static_cast<uint8_t>(value);
-}
 
 uint64_t Number(const Layer& layer, std::string_view name, uint64_t otherwise) {
   const Field* field = layer.Find(name);

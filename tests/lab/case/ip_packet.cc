@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "vswitch/packet/byte_codec.h"
+#include "vswitch/packet/checksum.h"
 #include "vswitch/packet/packet.h"
 
 namespace kasane::lab {
@@ -12,23 +14,10 @@ constexpr size_t kIpv4Header = 20;
 constexpr size_t kIpv6Header = 40;
 constexpr size_t kFragmentBytes = 8;
 
-void Append16(std::vector<uint8_t>& out, uint32_t value) {
-  out.push_back(static_cast<uint8_t>(value >> 8));
-  out.push_back(static_cast<uint8_t>(value));
-}
-
-void Append(std::vector<uint8_t>& out, std::span<const uint8_t> bytes) {
-  out.insert(out.end(), bytes.begin(), bytes.end());
-}
-
-uint32_t U16(std::span<const uint8_t> bytes, size_t at) { return uint32_t{bytes[at]} << 8 | bytes[at + 1]; }
-
-// RFC 1071, not yet inverted.
-uint32_t Sum(std::span<const uint8_t> bytes, uint32_t sum) {
-  for (size_t i = 0; i < bytes.size(); ++i) sum += i % 2 == 0 ? uint32_t{bytes[i]} << 8 : uint32_t{bytes[i]};
-  while (sum > 0xffff) sum = (sum & 0xffff) + (sum >> 16);
-  return sum;
-}
+using packet::Append;
+using packet::Append16;
+using packet::Get16;
+using packet::OnesComplementSum;
 
 std::vector<uint8_t> SerialiseV4(const IpPacket& packet) {
   std::vector<uint8_t> out = {0x45, 0};
@@ -40,9 +29,7 @@ std::vector<uint8_t> SerialiseV4(const IpPacket& packet) {
   Append16(out, 0);
   Append(out, packet.src.bytes());
   Append(out, packet.dst.bytes());
-  const uint32_t sum = ~Sum(out, 0);
-  out[10] = static_cast<uint8_t>(sum >> 8);
-  out[11] = static_cast<uint8_t>(sum);
+  packet::Put16(out, 10, ~OnesComplementSum(out));
   Append(out, packet.payload);
   return out;
 }
@@ -68,15 +55,15 @@ std::vector<uint8_t> SerialiseV6(const IpPacket& packet) {
 
 std::optional<IpPacket> ParseV4(std::span<const uint8_t> bytes) {
   if (bytes.size() < kIpv4Header || (bytes[0] & 0x0f) != 5) return std::nullopt;
-  const size_t length = U16(bytes, 2);
+  const size_t length = Get16(bytes, 2);
   if (length < kIpv4Header || length > bytes.size()) return std::nullopt;
   IpPacket packet;
   packet.src = IpAddress::V4(std::span<const uint8_t, 4>(&bytes[12], 4));
   packet.dst = IpAddress::V4(std::span<const uint8_t, 4>(&bytes[16], 4));
-  packet.id = U16(bytes, 4);
+  packet.id = Get16(bytes, 4);
   packet.df = (bytes[6] & 0x40) != 0;
   packet.more = (bytes[6] & 0x20) != 0;
-  packet.offset = (U16(bytes, 6) & 0x1fff) * 8;
+  packet.offset = (Get16(bytes, 6) & 0x1fff) * 8;
   packet.ttl = bytes[8];
   packet.protocol = bytes[9];
   packet.payload.assign(bytes.begin() + kIpv4Header, bytes.begin() + static_cast<std::ptrdiff_t>(length));
@@ -85,7 +72,7 @@ std::optional<IpPacket> ParseV4(std::span<const uint8_t> bytes) {
 
 std::optional<IpPacket> ParseV6(std::span<const uint8_t> bytes) {
   if (bytes.size() < kIpv6Header) return std::nullopt;
-  const size_t length = kIpv6Header + U16(bytes, 4);
+  const size_t length = kIpv6Header + Get16(bytes, 4);
   if (length > bytes.size()) return std::nullopt;
   IpPacket packet;
   packet.src = IpAddress::V6(std::span<const uint8_t, 16>(&bytes[8], 16));
@@ -96,9 +83,9 @@ std::optional<IpPacket> ParseV6(std::span<const uint8_t> bytes) {
   if (packet.protocol == kFragmentHeader) {
     if (length < at + kFragmentBytes) return std::nullopt;
     packet.protocol = bytes[at];
-    packet.offset = U16(bytes, at + 2) & 0xfff8;
+    packet.offset = Get16(bytes, at + 2) & 0xfff8;
     packet.more = (bytes[at + 3] & 1) != 0;
-    packet.id = U16(bytes, at + 4) << 16 | U16(bytes, at + 6);
+    packet.id = packet::Get32(bytes, at + 4);
     at += kFragmentBytes;
   }
   packet.payload.assign(bytes.begin() + static_cast<std::ptrdiff_t>(at),
@@ -118,10 +105,11 @@ void SetChecksum(IpPacket& packet) {
   packet.payload[at] = packet.payload[at + 1] = 0;
   uint32_t sum = 0;
   if (protocol != packet::kProtoIcmp) {
-    sum = Sum(packet.dst.bytes(),
-              Sum(packet.src.bytes(), static_cast<uint32_t>(packet.payload.size()) + protocol));
+    sum = OnesComplementSum(
+        packet.dst.bytes(),
+        OnesComplementSum(packet.src.bytes(), static_cast<uint32_t>(packet.payload.size()) + protocol));
   }
-  uint32_t checksum = ~Sum(packet.payload, sum) & 0xffff;
+  uint32_t checksum = ~OnesComplementSum(packet.payload, sum) & 0xffff;
   if (protocol == packet::kProtoUdp && checksum == 0) checksum = 0xffff;
   packet.payload[at] = static_cast<uint8_t>(checksum >> 8);
   packet.payload[at + 1] = static_cast<uint8_t>(checksum);

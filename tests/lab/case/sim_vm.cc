@@ -6,6 +6,7 @@
 
 #include "tests/lab/case/icmp_error.h"
 #include "tests/lab/responder.h"
+#include "vswitch/packet/byte_codec.h"
 #include "vswitch/packet/packet.h"
 
 namespace kasane::lab {
@@ -19,11 +20,8 @@ constexpr uint8_t kPush = 0x08;
 constexpr size_t kTcpHeader = 20;
 const MacAddress kBroadcast({0xff, 0xff, 0xff, 0xff, 0xff, 0xff});
 
-void Append(std::vector<uint8_t>& out, std::span<const uint8_t> bytes) {
-  out.insert(out.end(), bytes.begin(), bytes.end());
-}
-
-uint32_t U16(const std::vector<uint8_t>& bytes, size_t at) { return uint32_t{bytes[at]} << 8 | bytes[at + 1]; }
+using packet::Append;
+using packet::Get16;
 
 }  // namespace
 
@@ -239,14 +237,14 @@ void SimVm::LocalIcmp(const IpPacket& packet) {
   const std::string data(icmp.begin() + 8, icmp.end());
   if (icmp[0] == (v4 ? 0 : 129)) return arrivals_.push_back({SimArrival::Kind::kEchoReply, packet.src, data});
   const std::string error =
-      IcmpErrorText(packet.src.family(), icmp[0], icmp[1], U16(icmp, 4) << 16 | U16(icmp, 6));
+      IcmpErrorText(packet.src.family(), icmp[0], icmp[1], Get16(icmp, 4) << 16 | Get16(icmp, 6));
   if (!error.empty()) arrivals_.push_back({SimArrival::Kind::kError, packet.src, error});
 }
 
 void SimVm::LocalUdp(const IpPacket& packet) {
   if (packet.payload.size() < 8) return;
   const std::string data(packet.payload.begin() + 8, packet.payload.end());
-  if (U16(packet.payload, 2) != kProbePort) {
+  if (Get16(packet.payload, 2) != kProbePort) {
     return arrivals_.push_back({SimArrival::Kind::kDatagram, packet.src, data});
   }
   const std::string answer = vm_->node + " " + data.substr(0, 64);
@@ -269,7 +267,7 @@ void SimVm::LocalTcp(const IpPacket& packet) {
   if (segment.size() < kTcpHeader) return;
   const std::string data(segment.begin() + kTcpHeader, segment.end());
   const uint8_t flags = segment[13];
-  const bool to_server = U16(segment, 2) == kProbePort;
+  const bool to_server = Get16(segment, 2) == kProbePort;
   std::string answer;
   uint8_t answer_flags = kAck | kPush;
   if (to_server && (flags & kSyn) != 0) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "vswitch/packet/byte_codec.h"
 #include "vswitch/packet/checksum.h"
 #include "vswitch/packet/packet.h"
 
@@ -10,16 +11,9 @@ namespace {
 
 constexpr uint16_t kVxlanPort = 4789;
 
-void Append(Bytes& out, std::span<const uint8_t> bytes) { out.insert(out.end(), bytes.begin(), bytes.end()); }
-void Append16(Bytes& out, size_t value) {
-  out.push_back(static_cast<uint8_t>(value >> 8));
-  out.push_back(static_cast<uint8_t>(value));
-}
-
-void Put16(Bytes& out, size_t at, uint16_t value) {
-  out[at] = static_cast<uint8_t>(value >> 8);
-  out[at + 1] = static_cast<uint8_t>(value);
-}
+using packet::Append;
+using packet::Append16;
+using packet::Put16;
 
 size_t ChecksumOffset(uint8_t protocol) {
   return protocol == packet::kProtoTcp ? 16 : protocol == packet::kProtoUdp ? 6 : 2;
