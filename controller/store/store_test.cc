@@ -116,7 +116,7 @@ TEST(Store, RefusesASecondController) {
   EXPECT_EQ(second.status().code(), absl::StatusCode::kFailedPrecondition);
   EXPECT_THAT(
       Message(second.status()),
-      AllOf(HasSubstr(path), HasSubstr("in use by another controller (process " + std::to_string(getpid()))));
+      AllOf(HasSubstr(path), HasSubstr("in use by another controller (pid " + std::to_string(getpid()))));
   first.reset();
   EXPECT_TRUE(Store::Open(path).ok());
 }
