@@ -114,9 +114,8 @@ TEST(Store, RefusesASecondController) {
   auto first = Open(path);
   const auto second = Store::Open(path);
   EXPECT_EQ(second.status().code(), absl::StatusCode::kFailedPrecondition);
-  EXPECT_THAT(
-      Message(second.status()),
-      AllOf(HasSubstr(path), HasSubstr("in use by another controller (pid " + std::to_string(getpid()))));
+  EXPECT_THAT(Message(second.status()), AllOf(HasSubstr(path), HasSubstr("in use by another controller (pid " +
+                                                                         std::to_string(getpid()))));
   first.reset();
   EXPECT_TRUE(Store::Open(path).ok());
 }
