@@ -1,5 +1,7 @@
 #include "vswitch/ovs/translate/pipeline.h"
 
+#include <xxhash.h>
+
 #include <algorithm>
 #include <set>
 
@@ -8,14 +10,8 @@ namespace {
 
 constexpr uint64_t kHashMask = (uint64_t{1} << 48) - 1;
 
-// FNV-1a, 64 bits, finished with a mix: FNV's own high bits are weak for short texts that differ at the end.
-uint64_t Hash(std::string_view text) {
-  uint64_t hash = 0xcbf29ce484222325;
-  for (const char c : text) hash = (hash ^ static_cast<uint8_t>(c)) * 0x100000001b3;
-  hash ^= hash >> 32;
-  hash *= 0x9fb21c651e98df25;
-  return hash ^ hash >> 28;
-}
+// Stable between versions and machines: an agent that restarts finds its own cookies.
+uint64_t Hash(std::string_view text) { return XXH3_64bits(text.data(), text.size()); }
 
 }  // namespace
 
