@@ -1,0 +1,160 @@
+// The tables as text, for people.
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <iterator>
+#include <utility>
+
+#include "vswitch/tables/forwarding_tables.h"
+
+namespace kasane::tables {
+namespace {
+
+std::string Text(const RemotePlace& place) {
+  return fmt::format("host {} {}", place.host, place.vtep ? place.vtep->ToString() : "(no tunnel)");
+}
+std::string Text(const LocalPlace& place) { return fmt::format("port {}", place.port); }
+std::string Text(const RouterPlace& place) {
+  return fmt::format("router {}{}", place.router, place.up ? "" : " (down)");
+}
+std::string Text(const SeveralPlaces& places) {
+  std::vector<std::string> parts;
+  for (const PortId& port : places.ports) parts.push_back(fmt::format("port {}", port));
+  for (const RemotePlace& host : places.hosts) parts.push_back(Text(host));
+  return parts.empty() ? "nobody" : fmt::format("{}", fmt::join(parts, ", "));
+}
+
+std::string Text(const MacPlace& value) {
+  return std::visit([](const auto& place) { return "to " + Text(place); }, value.place);
+}
+std::string Text(const Answer& value) {
+  std::string text = value.mac.ToString();
+  if (value.router) text += " router";
+  if (!value.override_flag) text += " anycast";
+  if (value.announced_by_others) text += " announced by others";
+  if (!value.not_to.empty()) text += fmt::format(" not to {}", fmt::join(value.not_to, ","));
+  return text;
+}
+std::string Text(const Probe&) { return "not answered"; }
+std::string Text(const Neighbour& value) { return value.mac.ToString(); }
+std::string Text(const UnknownNeighbour&) { return "ask"; }
+
+std::string Text(const Route& value) {
+  std::vector<std::string> hops;
+  for (const RouteHop& hop : value.hops) {
+    hops.push_back(fmt::format("via {} VNI {} from {}{}{}", hop.gateway ? hop.gateway->ToString() : "link",
+                               hop.vni, hop.source, hop.network_up ? "" : " (network down)",
+                               hop.test_mtu ? fmt::format(" mtu {}", *hop.test_mtu) : ""));
+  }
+  std::string text = fmt::format("{}", fmt::join(hops, "; "));
+  if (value.unowned != 0) text += fmt::format(" ({} that nobody has)", value.unowned);
+  return text;
+}
+
+std::string Text(const Network& value) {
+  return fmt::format("VNI {} mtu {} {}", value.vni, value.mtu, value.up ? "up" : "down");
+}
+std::string Text(const Replication& value) {
+  return fmt::format("to {}; unknown to {}", Text(value.all), Text(value.unsecured));
+}
+std::string Text(const Announcements& value) {
+  std::string text = value.movable ? "addresses move" : "addresses stay";
+  if (!value.movable_v4.empty()) text += fmt::format(" ({})", fmt::join(value.movable_v4, ","));
+  if (!value.router_hosts.empty()) text += fmt::format(", also to {}", fmt::join(value.router_hosts, ","));
+  return text;
+}
+std::string Text(const RoutedNetwork& value) { return fmt::format("mtu {}", value.mtu); }
+std::string Text(const Port& value) {
+  std::string text = fmt::format("{} VNI {} {}", value.mac, value.vni, value.up ? "up" : "down");
+  if (value.remote) text += " on " + Text(*value.remote);
+  if (!value.secured) return text + ", any source";
+  std::vector<std::string> sources;
+  for (const vswitch::AllowedAddress& allowed : value.allowed) {
+    sources.push_back(fmt::format("{} {}", allowed.mac, allowed.prefix));
+  }
+  return text + fmt::format(", sources {}", fmt::join(sources, ", "));
+}
+std::string Text(const Announcer& value) { return fmt::format("may announce {}", fmt::join(value.v4, ",")); }
+std::string Text(const Peer& value) {
+  return fmt::format("{} {}", value.addresses.v4 ? value.addresses.v4->ToString() : "-",
+                     value.addresses.v6 ? value.addresses.v6->ToString() : "-");
+}
+
+std::string KeyText(const NetworkId& key) { return key.str(); }
+std::string KeyText(const PortId& key) { return key.str(); }
+std::string KeyText(const HostId& key) { return key.str(); }
+std::string KeyText(const ProbeKey& key) { return fmt::format("{} {}", key.port, key.prefix); }
+std::string KeyText(const UnknownNeighbourKey& key) { return key.prefix.ToString(); }
+std::string KeyText(const RouteKey& key) { return fmt::format("{} {}", key.router, key.destination); }
+template <typename Second>
+std::string KeyText(const std::pair<NetworkId, Second>& key) {
+  return fmt::format("{}", key.second);
+}
+
+class Describer {
+ public:
+  explicit Describer(const ForwardingTables& tables) {
+    for (const auto& [id, network] : tables.networks.entries()) {
+      networks_.emplace(network.front().value.vni.value(), id);
+    }
+  }
+
+  template <typename Table>
+  void Add(std::string_view family, const Table& table) {
+    for (const auto& [key, claimants] : table.entries()) {
+      bool wins = Forwards(claimants.front().rank);
+      for (const auto& claimant : claimants) {
+        out_.push_back({std::string(family), NetworkOf(key, claimant.value), claimant.owner, KeyText(key),
+                        std::string(Label(claimant.rank)), Text(claimant.value), wins});
+        wins = false;
+      }
+    }
+  }
+
+  std::vector<EntryText> Take() { return std::move(out_); }
+
+ private:
+  template <typename Key, typename Value>
+  std::optional<NetworkId> NetworkOf(const Key&, const Value& value) const {
+    if constexpr (requires { value.vni; }) {
+      const auto network = networks_.find(value.vni.value());
+      if (network != networks_.end()) return network->second;
+    }
+    return std::nullopt;
+  }
+
+  std::map<uint32_t, NetworkId> networks_;
+  std::vector<EntryText> out_;
+};
+
+}  // namespace
+
+std::vector<EntryText> Describe(const ForwardingTables& tables) {
+  Describer describer(tables);
+  describer.Add("network", tables.networks);
+  describer.Add("host", tables.hosts);
+  describer.Add("port", tables.ports);
+  describer.Add("mac", tables.macs);
+  describer.Add("answer", tables.answers);
+  describer.Add("probe", tables.probes);
+  describer.Add("replication", tables.replication);
+  describer.Add("announcements", tables.announcements);
+  describer.Add("announcer", tables.announcers);
+  describer.Add("route", tables.routes);
+  describer.Add("neighbour", tables.neighbours);
+  describer.Add("unknown_neighbour", tables.unknown_neighbours);
+  describer.Add("routed_network", tables.routed);
+  return describer.Take();
+}
+
+std::string ToString(const ForwardingTables& tables) {
+  std::string text;
+  for (const EntryText& entry : Describe(tables)) {
+    fmt::format_to(std::back_inserter(text), "{} {}{} {}: {} # {} {}{}\n", entry.family,
+                   entry.network ? entry.network->str() + " " : "", entry.key, entry.rank, entry.value,
+                   Label(entry.owner.kind), entry.owner.id, entry.wins ? "" : " (does not count)");
+  }
+  return text;
+}
+
+}  // namespace kasane::tables
