@@ -68,6 +68,13 @@ class FakeChannel : public OpenFlowChannel {
     return std::nullopt;
   }
 
+  absl::StatusOr<std::optional<std::string>> SetGroup(uint32_t id, const std::string& group) override {
+    ++switch_.group_changes;
+    if (switch_.CallFails()) return Error(absl::StatusCode::kUnavailable, "the connection was lost");
+    switch_.groups[id] = group;
+    return std::nullopt;
+  }
+
   absl::StatusOr<std::map<uint32_t, MeterRate>> Meters() override { return switch_.meters; }
 
   absl::StatusOr<std::map<uint32_t, uint64_t>> MeterDrops() override {

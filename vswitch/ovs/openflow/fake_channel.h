@@ -26,6 +26,8 @@ class FakeSwitch {
 
   std::map<FlowKey, Flow> flows;  // Under canonical keys.
   std::map<uint32_t, MeterRate> meters;
+  std::map<uint32_t, std::string> groups;
+  size_t group_changes = 0;
   std::vector<MeterChange> meter_changes;        // Every one sent, also those refused.
   std::vector<std::vector<FlowChange>> bundles;  // Every one sent, also those refused.
   size_t dumps = 0;
@@ -40,6 +42,7 @@ class FakeSwitch {
   absl::StatusOr<std::unique_ptr<OpenFlowChannel>> Connect();
   void Restart() {
     flows.clear();
+    groups.clear();
     meters.clear();
   }
 

@@ -52,12 +52,24 @@ absl::StatusOr<vswitch::ApplyResult> FlowInstaller::Apply(const FlowTable& desir
     installed_ = std::move(flows);
   }
   std::map<vswitch::Owner, std::string> failed;
+  RETURN_IF_ERROR(SetGroups(desired));
   RETURN_IF_ERROR(SetMeters(desired, failed));
   ASSIGN_OR_RETURN(vswitch::ApplyResult result, Commit(PlanChanges(desired, *installed_), std::move(failed)));
   // A refused owner keeps its flows, which may name a meter that it does not want any more: deleting that one
   // would delete them too.
   if (result.failed_owners.empty()) RETURN_IF_ERROR(DeleteMeters(desired));
+  for (const auto& [owner, text] : desired.shortfalls()) result.failed_owners.try_emplace(owner, text);
   return result;
+}
+
+// A group that is refused is missed by the flows that name it, whose owners are then named.
+absl::Status FlowInstaller::SetGroups(const FlowTable& desired) {
+  for (const auto& [id, group] : desired.groups()) {
+    if (const auto have = groups_.find(id); have != groups_.end() && have->second == group) continue;
+    ASSIGN_OR_RETURN(const std::optional<std::string> refusal, channel_->SetGroup(id, group));
+    if (!refusal) groups_[id] = group;
+  }
+  return absl::OkStatus();
 }
 
 absl::Status FlowInstaller::SetMeters(const FlowTable& desired, std::map<vswitch::Owner, std::string>& failed) {

@@ -31,6 +31,7 @@ class FlowInstaller {
   absl::StatusOr<vswitch::ApplyResult> Apply(const FlowTable& desired);
 
  private:
+  absl::Status SetGroups(const FlowTable& desired);
   absl::Status SetMeters(const FlowTable& desired, std::map<vswitch::Owner, std::string>& failed);
   absl::Status DeleteMeters(const FlowTable& desired);
   absl::StatusOr<vswitch::ApplyResult> Commit(std::vector<FlowChange> changes,
@@ -39,6 +40,8 @@ class FlowInstaller {
   std::unique_ptr<OpenFlowChannel> channel_;
   std::optional<InstalledFlows> installed_;  // As acknowledged. Absent: not read back yet.
   InstalledMeters meters_;                   // The same.
+  std::map<uint32_t, std::string>
+      groups_;  // Those set on this connection. They stay: no flow has to name them.
 };
 
 }  // namespace kasane::ovs

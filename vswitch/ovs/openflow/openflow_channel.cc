@@ -34,6 +34,7 @@ class RealChannel : public OpenFlowChannel {
   absl::StatusOr<std::optional<Refusal>> Commit(const std::vector<FlowChange>& changes) override;
   absl::StatusOr<std::vector<DumpedFlow>> Dump() override;
   absl::StatusOr<std::optional<std::string>> ChangeMeter(const MeterChange& change) override;
+  absl::StatusOr<std::optional<std::string>> SetGroup(uint32_t id, const std::string& group) override;
   absl::StatusOr<std::map<uint32_t, MeterRate>> Meters() override;
   absl::StatusOr<std::map<uint32_t, uint64_t>> MeterDrops() override;
   absl::StatusOr<CanonicalFlow> Canonical(const FlowKey& key, const std::string& actions) const override;
@@ -95,6 +96,19 @@ absl::StatusOr<std::optional<std::string>> RealChannel::ChangeMeter(const MeterC
                             .burst = change.limit.burst};
   ShimText error;
   switch (kovs_of_set_meter(connection_, &meter, deadline_ms_, error.out())) {
+    case KOVS_COMMITTED:
+      return std::nullopt;
+    case KOVS_REFUSED:
+      return std::optional<std::string>(error.str());
+    case KOVS_BROKEN:
+      break;
+  }
+  return Error(absl::StatusCode::kUnavailable, "{}", error.str());
+}
+
+absl::StatusOr<std::optional<std::string>> RealChannel::SetGroup(uint32_t id, const std::string& group) {
+  ShimText error;
+  switch (kovs_of_set_group(connection_, id, group.c_str(), deadline_ms_, error.out())) {
     case KOVS_COMMITTED:
       return std::nullopt;
     case KOVS_REFUSED:

@@ -86,6 +86,10 @@ class OpenFlowChannel {
   // name it. An error means that the connection is of no more use.
   virtual absl::StatusOr<std::optional<std::string>> ChangeMeter(const MeterChange& change) = 0;
 
+  // Adds a group or changes it. Returns once the switch has done it, or a text why it does not. An error means
+  // that the connection is of no more use.
+  virtual absl::StatusOr<std::optional<std::string>> SetGroup(uint32_t id, const std::string& group) = 0;
+
   // All meters. A rate of 0: one that Kasane does not make. An error means that the connection is of no more
   // use.
   virtual absl::StatusOr<std::map<uint32_t, MeterRate>> Meters() = 0;

@@ -249,6 +249,30 @@ TEST(FlowInstaller, ARefusedOwnersOldFlowsKeepTheirMeter) {
   EXPECT_EQ(fake.meters, (std::map<uint32_t, MeterRate>{{9, {10, 10}}}));
 }
 
+TEST(FlowInstaller, SetsGroupsOncePerConnection) {
+  FakeSwitch fake;
+  FlowTable desired = TableOf({{"a", "group:1", kPortA}});
+  desired.AddGroup(1, "type=all");
+  const auto installer = Connect(fake);
+  ASSERT_TRUE(installer->Apply(desired).ok());
+  EXPECT_EQ(fake.groups, (std::map<uint32_t, std::string>{{1, "type=all"}}));
+  ASSERT_TRUE(installer->Apply(desired).ok());
+  EXPECT_EQ(fake.group_changes, 1U);
+  fake.Restart();
+  ASSERT_TRUE(Connect(fake)->Apply(desired).ok());
+  EXPECT_EQ(fake.groups.size(), 1U);
+}
+
+TEST(FlowInstaller, WhatTheFlowsDoNotDoIsReportedAndTheyAreInstalled) {
+  FakeSwitch fake;
+  FlowTable desired = TableOf({{"a", "1", kPortA}});
+  desired.AddShortfall(kPortA, "too many");
+  const absl::StatusOr<vswitch::ApplyResult> result = Connect(fake)->Apply(desired);
+  ASSERT_TRUE(result.ok()) << result.status();
+  EXPECT_EQ(result->failed_owners, (std::map<vswitch::Owner, std::string>{{kPortA, "too many"}}));
+  EXPECT_THAT(fake.flows, SizeIs(1));
+}
+
 TEST(FlowInstaller, GivesUpWhenEverybodyIsRefused) {
   FakeSwitch fake;
   fake.refused_actions = "bad";

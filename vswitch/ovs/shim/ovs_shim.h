@@ -96,6 +96,11 @@ struct kovs_meter {
 enum kovs_commit_result kovs_of_set_meter(struct kovs_of* of, const struct kovs_meter* meter, int deadline_ms,
                                           char** error);
 
+// Adds a group, or makes it what `group` says: ovs-ofctl(8) text without the number. Returns once the switch
+// has done it. KOVS_REFUSED: nothing changed.
+enum kovs_commit_result kovs_of_set_group(struct kovs_of* of, uint32_t id, const char* group, int deadline_ms,
+                                          char** error);
+
 // How many meters the switch can have: 0 if it has none.
 bool kovs_of_max_meters(struct kovs_of* of, int deadline_ms, uint32_t* max, char** error);
 

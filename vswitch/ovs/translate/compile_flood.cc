@@ -7,12 +7,15 @@
 
 #include "vswitch/claims.h"
 #include "vswitch/ovs/translate/actions.h"
+#include "vswitch/ovs/translate/datapath_bounds.h"
+#include "vswitch/ovs/translate/replication.h"
 
 namespace kasane::ovs {
 namespace {
 
-constexpr int kLearnedSeconds = 300;       // Since the MAC was last seen, as a bridge ages its table (802.1D).
-constexpr int kMaxLearnedPerOwner = 2048;  // A VM that invents MACs fills its own share and no more.
+constexpr int kLearnedSeconds = 300;  // Since the MAC was last seen, as a bridge ages its table (802.1D).
+constexpr int kMaxLearnedPerOwner =
+    2048;  // A port, or a host's in one network, that invents MACs fills its own share.
 
 // Back to an earlier table, where goto_table does not lead.
 std::string Resubmit(Table table) { return fmt::format("resubmit(,{})", static_cast<int>(table)); }
@@ -57,22 +60,22 @@ std::set<MacAddress> MacsElsewhere(const vswitch::HostView& view, const NetworkI
   return macs;
 }
 
-std::string LocalCopies(const std::map<PortId, uint32_t>& ports) {
-  std::string copies;
+CopyList LocalCopies(const std::map<PortId, uint32_t>& ports) {
+  CopyList list;
   for (const auto& [id, ofport] : ports) {
-    copies += fmt::format("{}{}{}", copies.empty() ? "" : ",", Deliver(ofport), Resubmit(Table::kDeliver));
+    list.copies.push_back({Deliver(ofport) + Resubmit(Table::kDeliver), kLocalCopyBytes});
   }
-  return copies;
+  return list;
 }
 
 template <typename Hosts>
-std::vector<std::string> Tunnels(const vswitch::HostView& view, const Hosts& hosts, const Bindings& bindings) {
-  std::vector<std::string> tunnels;
+CopyList TunnelCopies(const vswitch::HostView& view, const Hosts& hosts, Vni vni, const Bindings& bindings) {
+  CopyList list{.before = SetTunnelId(vni), .copies = {}};
   for (const HostId& host : hosts) {
     std::string tunnel = ToTunnel(view, host, bindings);
-    if (!tunnel.empty()) tunnels.push_back(std::move(tunnel));
+    if (!tunnel.empty()) list.copies.push_back({std::move(tunnel), kTunnelCopyBytes});
   }
-  return tunnels;
+  return list;
 }
 
 // Compiles one network.
@@ -92,11 +95,11 @@ class NetworkCompiler {
     const std::string group = here_ + ",dl_dst=01:00:00:00:00:00/01:00:00:00:00:00";
     Add(out_, Table::kL2, 50, group, Goto(Table::kFlood), owner_);
     Limit(Table::kL2, 55, group, "in_port", Table::kFlood);
-    Copies(Table::kFlood, 100, Tunnels(view_, network_.flood_hosts, bindings_), Resubmit(Table::kFloodLocal));
+    const CopyList local =
+        Replicate(ReplicationKind::kFloodLocal, Table::kFloodLocal, 100, {LocalCopies(ports_.all)});
+    Replicate(ReplicationKind::kFlood, Table::kFlood, 100, {Tunnels(network_.flood_hosts), local});
     Add(out_, Table::kTunnel, 100, FromTunnel(), SetMetadata(network_.vni) + Goto(Table::kTunnelL2), owner_);
     Add(out_, Table::kTunnelL2, 50, group, Goto(Table::kFloodLocal), owner_);
-    const std::string local = LocalCopies(ports_.all);
-    if (!local.empty()) Add(out_, Table::kFloodLocal, 100, here_, local, owner_);
   }
 
   // Nothing where all ports have port security: then an unknown MAC is nobody's.
@@ -105,20 +108,20 @@ class NetworkCompiler {
     if (hosts.empty() && ports_.unsecured.empty()) return;
     const std::string look_up = Resubmit(Table::kLearned) + ",";
     Add(out_, Table::kL2, 10, here_, look_up + Goto(Table::kUnknown), owner_);
-    const std::string local = LocalCopies(ports_.unsecured);
     Add(out_, Table::kUnknown, 50, here_, Goto(Table::kUnknownFlood), owner_);
     Limit(Table::kUnknown, 60, here_, reg::kInPort, Table::kUnknownFlood);
-    Copies(Table::kUnknownFlood, 50, Tunnels(view_, hosts, bindings_), local);
+    const CopyList local =
+        Replicate(ReplicationKind::kUnknownLocal, Table::kTunnelUnknown, 50, {LocalCopies(ports_.unsecured)});
+    Replicate(ReplicationKind::kUnknown, Table::kUnknownFlood, 50, {Tunnels(hosts), local});
     const std::map<HostId, uint32_t> keys = AssignHostKeys(view_.hosts);
     for (const HostId& host : hosts) LearnedRemote(host, keys);
     LearnedLocal(Table::kUnknown);
-    if (local.empty()) return;
+    if (local.copies.empty()) return;
     Add(out_, Table::kTunnelL2, 10, here_, look_up + Goto(Table::kTunnelUnknown), owner_);
     for (const MacAddress& mac : MacsElsewhere(view_, network_.id)) {
       AddDrop(out_, Table::kTunnelL2, 90, fmt::format("{},dl_dst={}", here_, mac), owner_,
               vswitch::DropReason::kNotLocal);
     }
-    Add(out_, Table::kTunnelUnknown, 50, here_, local, owner_);
     LearnedLocal(Table::kTunnelUnknown);
   }
 
@@ -139,27 +142,13 @@ class NetworkCompiler {
     }
   }
 
-  // One copy for each of `tunnels`, then `last`, in as many flows as that needs.
-  void Copies(Table table, uint16_t priority, const std::vector<std::string>& tunnels,
-              const std::string& last) {
-    for (size_t first = 0; first == 0 || first < tunnels.size(); first += kVtepsPerFlow) {
-      const size_t end = std::min(first + kVtepsPerFlow, tunnels.size());
-      std::string actions;
-      if (end > first) actions = SetTunnelId(network_.vni);
-      for (size_t i = first; i < end; ++i) actions += tunnels[i] + ",";
-      const size_t chunk = first / kVtepsPerFlow;
-      if (end < tunnels.size()) {
-        actions += fmt::format("set_field:{}->{},{}", chunk + 1, reg::kChunk, Resubmit(table));
-      } else if (!last.empty()) {
-        actions += last;
-      } else {
-        if (actions.empty()) actions = "drop,";
-        actions.pop_back();
-      }
-      const std::string match =
-          tunnels.size() > kVtepsPerFlow ? fmt::format("{},{}={}", here_, reg::kChunk, chunk) : here_;
-      Add(out_, table, priority, match, std::move(actions), owner_);
-    }
+  template <typename Hosts>
+  CopyList Tunnels(const Hosts& hosts) const {
+    return TunnelCopies(view_, hosts, network_.vni, bindings_);
+  }
+
+  CopyList Replicate(ReplicationKind kind, Table table, uint16_t priority, const std::vector<CopyList>& lists) {
+    return AddReplication({kind, table, priority, here_, owner_}, lists, out_);
   }
 
   void LearnedRemote(const HostId& host, const std::map<HostId, uint32_t>& keys) {
@@ -172,7 +161,8 @@ class NetworkCompiler {
       Add(out_, Table::kUnknown, 100, Learned(key->second), SetTunnelId(network_.vni) + tunnel, owner_);
     }
     const vswitch::TunnelAddresses& addresses = view_.hosts.at(host).addresses;
-    const std::string learn = Learn({vswitch::OwnerKind::kHost, host.str()},
+    // The network is in the key: who fills this host's share in one network takes no other network's.
+    const std::string learn = Learn({vswitch::OwnerKind::kHost, fmt::format("{}/{}", network_.id, host)},
                                     fmt::format("load:{:#x}->{}", key->second, reg::kLearnedPlaceField));
     const auto add = [&](const std::optional<IpAddress>& address, const char* field) {
       if (!address) return;

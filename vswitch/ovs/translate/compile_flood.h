@@ -5,17 +5,12 @@
 #include <cstdint>
 #include <map>
 #include <string>
-#include <vector>
 
 #include "vswitch/host_view.h"
 #include "vswitch/ovs/translate/compiler.h"
 #include "vswitch/ovs/translate/flow_table.h"
 
 namespace kasane::ovs {
-
-// One flow sends to no more VTEPs than this: a flow must fit into OpenFlow's 64 KB. Longer lists go on in the
-// next flow.
-inline constexpr size_t kVtepsPerFlow = 500;
 
 // Switch ports of a network that are up.
 struct NetworkPorts {

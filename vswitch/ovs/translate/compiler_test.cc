@@ -84,33 +84,6 @@ TEST(Compile, APortThatIsNotPluggedHasNoFlows) {
   EXPECT_GT(owned(Compile(view, {{{PortId("p"), 3}}, 0, 0})), 0);
 }
 
-TEST(Compile, AReplicationToManyHostsIsSpreadOverFlowsThatFitIntoAMessage) {
-  constexpr int kHosts = 3000;
-  vswitch::HostView view;
-  view.host = HostId("h");
-  vswitch::NetworkView network{NetworkId("n"), "n", *Vni::From(7), 1450, true, {}};
-  for (int i = 0; i < kHosts; ++i) {
-    const HostId id("h" + std::to_string(10000 + i));
-    const IpAddress vtep = IpAddress::V4(0x0a000000 + static_cast<uint32_t>(i));
-    view.hosts.emplace(id, vswitch::RemoteHost{id, vtep, {vtep, std::nullopt}});
-    network.flood_hosts.push_back(id);
-  }
-  view.networks.emplace(network.id, network);
-  const FlowTable table = Compile(view, {{}, 1, 2});
-  int flows = 0;
-  int copies = 0;
-  for (const auto& [key, value] : table.flows()) {
-    if (key.table != Table::kFlood) continue;
-    ++flows;
-    int outputs = 0;
-    for (size_t at = 0; (at = value.actions.find("output:1", at)) != std::string::npos; ++at) ++outputs;
-    EXPECT_LE(outputs, static_cast<int>(kVtepsPerFlow));
-    copies += outputs;
-  }
-  EXPECT_EQ(flows, kHosts / static_cast<int>(kVtepsPerFlow));
-  EXPECT_EQ(copies, kHosts);
-}
-
 TEST(Compile, AClaimOfAPortThatIsNotPluggedIsNotFollowed) {
   vswitch::HostView view;
   view.host = HostId("h");

@@ -57,13 +57,26 @@ class FlowTable {
   // A meter that flows may name, by number.
   void AddMeter(uint32_t id, Meter meter) { meters_.insert_or_assign(id, std::move(meter)); }
 
+  // A group that flows may name, by number: ovs-ofctl(8) text without the number. Groups are the same for all
+  // owners, and adding one again changes nothing.
+  void AddGroup(uint32_t id, std::string text) { groups_.try_emplace(id, std::move(text)); }
+
+  // What the owner wants and these flows do not do, as a text for the operator.
+  void AddShortfall(const vswitch::Owner& owner, std::string text) {
+    shortfalls_.try_emplace(owner, std::move(text));
+  }
+
   const std::map<FlowKey, FlowValue>& flows() const { return flows_; }
   const std::map<uint32_t, Meter>& meters() const { return meters_; }
+  const std::map<uint32_t, std::string>& groups() const { return groups_; }
+  const std::map<vswitch::Owner, std::string>& shortfalls() const { return shortfalls_; }
   size_t conflicts() const { return conflicts_; }
 
  private:
   std::map<FlowKey, FlowValue> flows_;
   std::map<uint32_t, Meter> meters_;
+  std::map<uint32_t, std::string> groups_;
+  std::map<vswitch::Owner, std::string> shortfalls_;
   size_t conflicts_ = 0;
 };
 

@@ -43,15 +43,17 @@ enum class Table : uint8_t {
   kPath = 15,           // One of several next hops.
   kNeighbour = 16,      // (network, next hop) to MAC.
   kDeliver = 17,        // To a local port.
-  kFlood = 18,          // Replication of group addresses to the VTEPs of a network, in chunks.
+  kFlood = 18,          // Replication of group addresses to the VTEPs of a network and its local ports.
   kUnknown = 19,        // Unicast to a MAC that is nobody's: where it was learned, or to every unsecured port.
   kTunnelUnknown = 20,  // The same for what came through a tunnel: local ports only.
   kLearned = 21,        // (network, MAC) to a place, filled by the switch itself: not part of any plan.
   kNdSize = 22,        // Between kNd and kNdReply: can the solicitation be rewritten, or does the agent answer?
   kUnknownFlood = 23,  // Behind kUnknown: the copies for every unsecured port.
+  kPart = 24,          // Of a large replication (replication.h): one part, before its recirculation ...
+  kCopies = 25,        // ... and behind it.
 };
 
-inline constexpr int kTableCount = 24;
+inline constexpr int kTableCount = 26;
 
 constexpr std::string_view Label(Table table) {
   constexpr std::array<std::string_view, kTableCount> kLabels = {"input",
@@ -77,9 +79,11 @@ constexpr std::string_view Label(Table table) {
                                                                  "tunnel_unknown",
                                                                  "learned",
                                                                  "nd_size",
-                                                                 "unknown_flood"};
+                                                                 "unknown_flood",
+                                                                 "part",
+                                                                 "copies"};
   static_assert(kLabels[static_cast<size_t>(Table::kDeliver)] == "deliver");
-  static_assert(kLabels[static_cast<size_t>(Table::kUnknownFlood)] == "unknown_flood");
+  static_assert(kLabels[static_cast<size_t>(Table::kCopies)] == "copies");
   return kLabels[static_cast<size_t>(table)];
 }
 
@@ -103,7 +107,8 @@ inline constexpr std::string_view kNextHop6 = "xxreg2";     // IPv6 next hop (re
 inline constexpr std::string_view kLearnedPlace = "reg12";  // A switch port, or a host's key (top bit set).
 inline constexpr std::string_view kLearnedPlaceField = "NXM_NX_REG12[]";
 inline constexpr std::string_view kLearnedPortField = "NXM_NX_REG12[0..15]";
-inline constexpr std::string_view kChunk = "reg13";  // How far a replication has come.
+inline constexpr std::string_view kPart = "reg13";         // Of a replication, which part this is.
+inline constexpr std::string_view kReplication = "reg14";  // Which of the replications of its network.
 }  // namespace reg
 
 // Cookie: owner kind (8 bits), drop reason or 0 (8 bits), hash of the owner's id (48 bits). A pure
