@@ -1,4 +1,5 @@
 // The reply that follows a packet through this host.
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -17,12 +18,9 @@ constexpr size_t kMaxFrame = 65'535 + 18;
 
 // What the switch can deliver to: it has no flow for a local port that is not plugged.
 vswitch::HostView WithoutUnplugged(vswitch::HostView view, const vswitch::DatapathFacts& facts) {
-  const auto unplugged = [&facts](const PortId& id) { return !facts.attachments.contains(id); };
-  std::erase_if(view.claims, [&](const auto& entry) {
-    return view.ports.contains(entry.second.port) && unplugged(entry.second.port);
-  });
-  std::erase_if(view.ports, [&](const auto& entry) { return unplugged(entry.first); });
-  return view;
+  std::set<PortId> plugged;
+  for (const auto& [id, attachment] : facts.attachments) plugged.insert(id);
+  return vswitch::WithPlugged(std::move(view), plugged);
 }
 
 v1::TraceStep StepOf(const vswitch::HostView& view, const sim::Step& step) {

@@ -268,6 +268,7 @@ PortRole RoleOf(const std::string& device_owner) {
   for (const auto& [owner, role] : kRoles) {
     if (device_owner == owner) return role;
   }
+  if (device_owner.starts_with("network:")) return PortRole::kNetworkService;
   return PortRole::kOther;
 }
 
@@ -387,6 +388,7 @@ AddressClaim DecodeAddressClaim(const v1::AddressClaim& in, const Field& at) {
   if (const auto mac = ReadMac(at.Sub("mac_address"), in.mac_address(), Presence::kRequired)) out.mac = *mac;
   out.port = ReadId<PortId>(at.Sub("port_id"), in.port_id(), Presence::kRequired);
   out.sequence = in.sequence();
+  out.router = in.router();
   if (const AddressClaimId id = MakeClaimId(out.network, out.address); out.id != id) {
     at.Sub("id").Fail("must be {}, the network and the address", id);
   }

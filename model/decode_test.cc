@@ -97,7 +97,12 @@ TEST(DecodeTest, PortRoles) {
       {"network:router_gateway", PortRole::kRouterGateway},
       {"network:dhcp", PortRole::kDhcp},
       {"network:floatingip", PortRole::kFloatingIp},
-      {"network:router_centralized_snat", PortRole::kOther},
+      {"network:router_centralized_snat", PortRole::kNetworkService},
+      {"network:floatingip_agent_gateway", PortRole::kNetworkService},
+      {"network:router_ha_interface", PortRole::kNetworkService},
+      {"network:distributed", PortRole::kNetworkService},
+      {"trunk:subport", PortRole::kOther},
+      {"baremetal:none", PortRole::kOther},
       {"", PortRole::kOther},
   };
   for (const auto& [owner, role] : cases) {

@@ -65,4 +65,9 @@ AddressClaimId MakeClaimId(const NetworkId& network, const IpAddress& address) {
 
 std::string ToString(const ResourceKey& key) { return fmt::format("{} {}", Label(key.kind), key.id); }
 
+bool IsPlugged(const Port& port) {
+  if (port.host.empty()) return false;
+  return port.role == PortRole::kVm || (port.role == PortRole::kOther && port.device_owner.empty());
+}
+
 }  // namespace kasane::model

@@ -120,8 +120,17 @@ struct AllowedAddressPair {
   bool operator==(const AllowedAddressPair&) const = default;
 };
 
-// What a port is for, from device_owner.
-enum class PortRole : uint8_t { kVm, kRouterInterface, kRouterGateway, kDhcp, kFloatingIp, kOther };
+// What a port is for, from device_owner. kNetworkService: any other owner of Neutron's own, "network:...", such
+// as the SNAT port of a distributed router, an agent's gateway or the metadata service.
+enum class PortRole : uint8_t {
+  kVm,
+  kRouterInterface,
+  kRouterGateway,
+  kDhcp,
+  kFloatingIp,
+  kNetworkService,
+  kOther
+};
 
 struct Port {
   PortId id;
@@ -141,6 +150,12 @@ struct Port {
 
   bool operator==(const Port&) const = default;
 };
+
+// Whether a machine of a tenant is plugged into the switch of the port's host: what Nova and the like plug
+// (compute:...), or a person (no owner). Every other owner (Neutron's own, a subport of a trunk, bare metal, a
+// load balancer's address) has no interface on a hypervisor: its port means nothing by port security that is
+// off, and its addresses are its own.
+bool IsPlugged(const Port& port);
 
 struct ExtraRoute {
   IpPrefix destination;
@@ -210,6 +225,7 @@ struct AddressClaim {
   MacAddress mac;
   PortId port;
   uint64_t sequence = 0;  // Of claims on one address, the larger (sequence, port) is the newer.
+  bool router = false;    // It advertised itself as a router (RFC 4861, 4.4: R).
 
   bool operator==(const AddressClaim&) const = default;
 };

@@ -50,10 +50,8 @@ std::string NetworkText(const NetworkState& state, const NetworkId& id) {
   return fmt::format("{} ({})", found->second->name, id);
 }
 
-// Ports that a machine of a tenant is behind; the security of router and DHCP ports means nothing.
-bool IsMachine(const Port& port) {
-  return port.role == PortRole::kVm || (port.role == PortRole::kOther && !port.host.empty());
-}
+// Ports that a machine of a tenant is behind, or will be; the security of the others means nothing.
+bool IsMachine(const Port& port) { return port.role == PortRole::kVm || IsPlugged(port); }
 
 void OfNetwork(const Network& network, Collector& out) {
   if (network.type == NetworkType::kVxlan) return;

@@ -13,6 +13,7 @@ namespace {
 // The parts of the state by what refers to them, made once per build.
 struct Index {
   std::map<NetworkId, std::vector<const model::Port*>> vm_ports_by_network;  // Bound ones.
+  std::map<NetworkId, std::vector<const model::Port*>> reserved_by_network;  // All that forward nothing.
   std::map<NetworkId, std::vector<const model::Port*>> interfaces_by_network;
   std::map<RouterId, std::vector<const model::Port*>> interfaces_by_router;
 };
@@ -22,21 +23,21 @@ bool IsForwarded(const model::NetworkState& state, const NetworkId& id) {
   return it != state.networks.end() && it->second->vni.has_value() && !it->second->external;
 }
 
-// A port that a VM (or anything else that is plugged into the switch of a host) uses.
-bool IsPlugged(const model::Port& port) {
-  return !port.host.empty() && (port.role == model::PortRole::kVm || port.role == model::PortRole::kOther);
-}
-
 Index MakeIndex(const model::NetworkState& state) {
   Index index;
   for (const auto& [id, port] : state.ports) {
     if (!IsForwarded(state, port->network)) continue;
     if (port->role == model::PortRole::kRouterInterface) {
-      if (state.routers.count(RouterId(port->device_id)) == 0 || !port->admin_state_up) continue;
+      if (state.routers.count(RouterId(port->device_id)) == 0 || !port->admin_state_up) {
+        index.reserved_by_network[port->network].push_back(port.get());
+        continue;
+      }
       index.interfaces_by_network[port->network].push_back(port.get());
       index.interfaces_by_router[RouterId(port->device_id)].push_back(port.get());
-    } else if (IsPlugged(*port)) {
+    } else if (model::IsPlugged(*port)) {
       index.vm_ports_by_network[port->network].push_back(port.get());
+    } else {
+      index.reserved_by_network[port->network].push_back(port.get());
     }
   }
   return index;
@@ -108,6 +109,16 @@ vswitch::RemoteHost MakeRemoteHost(const model::NetworkState& state, const HostI
   return remote;
 }
 
+// An unbound VM port, a load balancer's address: what a VM with an allowed address pair may take over.
+bool IsInfrastructure(const model::Port& port) {
+  return port.role != model::PortRole::kVm && port.role != model::PortRole::kOther;
+}
+
+void Reserve(const model::Port& port, vswitch::HostView& view) {
+  view.reserved.emplace(port.id, vswitch::ReservedPort{port.id, port.name, port.network, port.mac,
+                                                       AddressesOf(port), IsInfrastructure(port)});
+}
+
 void AddNetwork(const model::NetworkState& state, const Index& index, const NetworkId& id,
                 vswitch::HostView& view) {
   const model::Network& network = *state.networks.at(id);
@@ -125,8 +136,13 @@ void AddNetwork(const model::NetworkState& state, const Index& index, const Netw
             port->id,
             vswitch::RemoteEndpoint{port->id, port->name, id, port->host, port->mac, AddressesOf(*port),
                                     port->port_security_enabled, AllowedOf(*port)});
+      } else {
+        Reserve(*port, view);
       }
     }
+  }
+  if (const auto ports = index.reserved_by_network.find(id); ports != index.reserved_by_network.end()) {
+    for (const model::Port* port : ports->second) Reserve(*port, view);
   }
   out.flood_hosts.assign(flood.begin(), flood.end());
   view.networks.emplace(id, std::move(out));
@@ -234,7 +250,7 @@ void AddClaims(const model::NetworkState& state, vswitch::HostView& view) {
   for (const auto& [id, claim] : state.address_claims) {
     const vswitch::ClaimKey key(claim->network, claim->address);
     if (view.networks.count(claim->network) == 0 || !MayClaim(view, key, claim->mac, claim->port)) continue;
-    view.claims.emplace(key, vswitch::AddressClaim{claim->mac, claim->port, claim->sequence});
+    view.claims.emplace(key, vswitch::AddressClaim{claim->mac, claim->port, claim->sequence, claim->router});
   }
 }
 

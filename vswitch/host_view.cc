@@ -58,9 +58,13 @@ std::string ToString(const HostView& view) {
                    endpoint.name, endpoint.network, endpoint.host, endpoint.mac, fmt::join(endpoint.ips, ","),
                    endpoint.port_security_enabled);
   }
+  for (const auto& [id, port] : view.reserved) {
+    fmt::format_to(out, "reserved {} name={} network={} mac={} ips={}{}\n", id, port.name, port.network,
+                   port.mac, fmt::join(port.ips, ","), port.infrastructure ? " infrastructure" : "");
+  }
   for (const auto& [key, claim] : view.claims) {
-    fmt::format_to(out, "claim {} network={} mac={} port={} sequence={}\n", key.second, key.first, claim.mac,
-                   claim.port, claim.sequence);
+    fmt::format_to(out, "claim {} network={} mac={} port={} sequence={}{}\n", key.second, key.first, claim.mac,
+                   claim.port, claim.sequence, claim.router ? " router" : "");
   }
   for (const auto& [id, router] : view.routers) AppendRouter(router, out);
   for (const auto& [id, host] : view.hosts) {
@@ -68,6 +72,20 @@ std::string ToString(const HostView& view) {
                    Text(host.addresses));
   }
   return text;
+}
+
+HostView WithPlugged(HostView view, const std::set<PortId>& plugged) {
+  for (auto port = view.ports.begin(); port != view.ports.end();) {
+    if (plugged.contains(port->first)) {
+      ++port;
+      continue;
+    }
+    const LocalPort& gone = port->second;
+    view.reserved.emplace(gone.id, ReservedPort{gone.id, gone.name, gone.network, gone.mac, gone.ips, false});
+    std::erase_if(view.claims, [&](const auto& entry) { return entry.second.port == gone.id; });
+    port = view.ports.erase(port);
+  }
+  return view;
 }
 
 const RouterPort* FindRouterPort(const RouterView& router, const PortId& id) {

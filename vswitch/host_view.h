@@ -12,6 +12,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -144,8 +145,25 @@ struct AddressClaim {
   MacAddress mac;
   PortId port;            // Here or elsewhere, in the claim's network.
   uint64_t sequence = 0;  // The larger one is the newer.
+  bool router = false;    // It advertised itself as a router: answers given for it set R (RFC 4861, 7.2.4).
 
   bool operator==(const AddressClaim&) const = default;
+};
+
+// A port that is plugged nowhere that we know of, whose addresses are configured all the same: nobody answers
+// for them or reaches them, but they are not free either. Neutron's own ports (DHCP, SNAT, ...), VM ports that
+// are down on another host or not bound, subports of trunks. Every host knows those of its networks, so that
+// all decide a claim alike.
+struct ReservedPort {
+  PortId id;
+  std::string name;
+  NetworkId network;
+  MacAddress mac;
+  std::vector<IpAddress> ips;
+  // Neutron's own: not even an allowed address pair lets a VM speak for its addresses.
+  bool infrastructure = false;
+
+  bool operator==(const ReservedPort&) const = default;
 };
 
 using ClaimKey = std::pair<NetworkId, IpAddress>;
@@ -159,12 +177,17 @@ struct HostView {
   std::map<RouterId, RouterView> routers;
   std::map<HostId, RemoteHost> hosts;       // Never this host.
   std::map<ClaimKey, AddressClaim> claims;  // In force: each may be made (vswitch/claims.h).
+  std::map<PortId, ReservedPort> reserved = {};
 
   bool operator==(const HostView&) const = default;
 };
 
 // Multi-line text for people and tests, stable for equal views.
 std::string ToString(const HostView& view);
+
+// `view` as it is while only the local ports in `plugged` have an interface: the others are reserved, and what
+// they claimed is no more claimed.
+HostView WithPlugged(HostView view, const std::set<PortId>& plugged);
 
 // The router port with this id, or nullptr.
 const RouterPort* FindRouterPort(const RouterView& router, const PortId& id);

@@ -30,15 +30,16 @@ bool ClaimTable::Observe(const slowpath::Announcement& heard, const vswitch::Hos
   if (!MayClaim(view, key, heard.mac, heard.port)) return false;
   const AddressClaimId id = model::MakeClaimId(heard.network, heard.ip);
   if (const auto known = Known(id, key, view)) {
-    if (known->mac == heard.mac && known->port == heard.port) return false;
-  } else if (Has(view.ports, heard.port, heard.mac, heard.ip) ||
-             Has(view.endpoints, heard.port, heard.mac, heard.ip)) {
+    if (known->mac == heard.mac && known->port == heard.port && known->router == heard.router) return false;
+  } else if (!heard.router && (Has(view.ports, heard.port, heard.mac, heard.ip) ||
+                               Has(view.endpoints, heard.port, heard.mac, heard.ip))) {
     return false;
   }
   if (TooMany(heard.port, key)) return false;
-  heard_[id] = {{id, heard.network, heard.ip, heard.mac, heard.port, NextSequence(key, heard.mac, view)},
-                view.ports.count(heard.port) != 0,
-                false};
+  heard_[id] = {
+      {id, heard.network, heard.ip, heard.mac, heard.port, NextSequence(key, heard.mac, view), heard.router},
+      view.ports.count(heard.port) != 0,
+      false};
   return true;
 }
 
@@ -47,7 +48,7 @@ std::optional<vswitch::AddressClaim> ClaimTable::Known(const AddressClaimId& id,
                                                        const vswitch::HostView& view) const {
   if (const auto own = heard_.find(id); own != heard_.end()) {
     const model::AddressClaim& claim = own->second.claim;
-    return vswitch::AddressClaim{claim.mac, claim.port, claim.sequence};
+    return vswitch::AddressClaim{claim.mac, claim.port, claim.sequence, claim.router};
   }
   const auto stored = view.claims.find(key);
   return stored == view.claims.end() ? std::nullopt : std::optional(stored->second);

@@ -51,6 +51,7 @@ v1::Report EncodeReport(const PendingReport& report) {
     observed.set_mac_address(claim.mac.ToString());
     observed.set_port_id(claim.port.str());
     observed.set_sequence(claim.sequence);
+    observed.set_router(claim.router);
   }
   return message;
 }

@@ -15,7 +15,7 @@ using ClaimPointer = std::shared_ptr<const model::AddressClaim>;
 
 bool MayMake(const model::Port& port, const model::AddressClaim& claim) {
   if (port.network != claim.network) return false;
-  if (port.role != model::PortRole::kVm && port.role != model::PortRole::kOther) return false;
+  if (!model::IsPlugged(port)) return false;
   if (!port.port_security_enabled) return true;
   const std::vector<vswitch::AllowedAddress> allowed = view::AllowedOf(port);
   return std::any_of(allowed.begin(), allowed.end(), [&](const vswitch::AllowedAddress& entry) {

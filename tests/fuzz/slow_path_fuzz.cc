@@ -6,6 +6,7 @@
 
 #include "base/check.h"
 #include "vswitch/packet/packet.h"
+#include "vswitch/sim/view_facts.h"
 #include "vswitch/slowpath/slow_path.h"
 
 namespace kasane {
@@ -84,7 +85,7 @@ slowpath::SlowPathPacket PacketOf(std::span<const uint8_t> input) {
 
 void Check(std::span<const uint8_t> input) {
   static const vswitch::HostView view = FixedView();
-  const slowpath::SlowPathOutcome outcome = slowpath::HandleSlowPath(view, PacketOf(input));
+  const slowpath::SlowPathOutcome outcome = slowpath::HandleSlowPath(sim::ViewFacts(view), PacketOf(input));
   KASANE_CHECK(outcome.injections.size() <= 1 + view.ports.size() + view.hosts.size());
   for (const slowpath::Injection& injection : outcome.injections) {
     const int places = injection.port.has_value() + injection.router.has_value() + injection.host.has_value();

@@ -1,5 +1,5 @@
-// Announcements: frames by which a host tells everybody that it has an address now. Gratuitous ARP (sender and
-// target are the same address), an ARP reply to everybody, an unsolicited neighbour advertisement (RFC 5227,
+// Announcements: frames by which a host says that it has an address. Gratuitous ARP (sender and target are the
+// same address), any ARP reply, any neighbour advertisement, to everybody or to the one that asked (RFC 5227,
 // 3; RFC 4861, 7.2.6; RFC 5798, 6.4).
 #pragma once
 
@@ -14,11 +14,13 @@ namespace kasane::packet {
 struct AnnouncedAddress {
   IpAddress ip;
   MacAddress mac;
+  bool router = false;  // An advertisement's R.
 
   bool operator==(const AnnouncedAddress&) const = default;
 };
 
-// What `packet` announces. Nothing unless it goes to an Ethernet group, and says a unicast MAC.
+// What `packet` announces: a unicast address and a unicast MAC. An advertisement in answer to one need not name
+// the MAC (RFC 4861, 4.4): then it is the frame's.
 std::optional<AnnouncedAddress> AnnouncedBy(const Packet& packet);
 
 // A request of ARP for the sender's own address: it is never answered.

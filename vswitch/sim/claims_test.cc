@@ -199,15 +199,15 @@ TEST_F(ClaimsTest, LearnsBehindPortsWithoutSecurityAlone) {
   EXPECT_EQ(Places(FromPort(view_, PortId("c"), To(Mac(77), Mac(3)), learned)), std::vector<std::string>{"h2"});
 }
 
-TEST(Announcement, IsAGroupFrameThatNamesAUnicastAddress) {
-  const packet::AnnouncedAddress vip{kVip, Mac(1)};
+TEST(Announcement, NamesAUnicastAddress) {
+  const packet::AnnouncedAddress vip{kVip, Mac(1), false};
   EXPECT_EQ(packet::AnnouncedBy(packet::Packet(Arp(1, Mac(1), kVip, kVip))), vip);
   EXPECT_EQ(packet::AnnouncedBy(packet::Packet(Arp(2, Mac(1), kVip, kVip))), vip);
   EXPECT_EQ(packet::AnnouncedBy(packet::Packet(Arp(2, Mac(1), kVip, Ip("10.0.0.9")))), vip)
       << "a reply to everybody";
   EXPECT_EQ(packet::AnnouncedBy(packet::Packet(Arp(1, Mac(1), kVip, Ip("10.0.0.9")))), std::nullopt)
       << "a question";
-  EXPECT_EQ(packet::AnnouncedBy(packet::Packet(Arp(2, Mac(1), kVip, kVip, Mac(2)))), std::nullopt) << "to one";
+  EXPECT_EQ(packet::AnnouncedBy(packet::Packet(Arp(2, Mac(1), kVip, kVip, Mac(2)))), vip) << "to one";
   EXPECT_EQ(packet::AnnouncedBy(packet::Packet(Arp(1, Mac(1), IpAddress(), IpAddress()))), std::nullopt);
   EXPECT_EQ(packet::AnnouncedBy(packet::Packet(Arp(1, MacAddress::Broadcast(), kVip, kVip))), std::nullopt);
   Frame truncated = Arp(1, Mac(1), kVip, kVip);

@@ -10,7 +10,7 @@
 #include "vswitch/packet/packet.h"
 #include "vswitch/sim/choices.h"
 #include "vswitch/sim/sim.h"
-#include "vswitch/slowpath/address_owner.h"
+#include "vswitch/sim/view_facts.h"
 #include "vswitch/slowpath/slow_path.h"
 
 namespace kasane::sim {
@@ -31,7 +31,7 @@ bool HasUnsecured(const Ports& ports, const NetworkId& network, Predicate also) 
 class Walk {
  public:
   Walk(const vswitch::HostView& view, const Frame& frame, const LearnedMacs& learned, Choices& choices)
-      : view_(view), learned_(learned), packet_(frame), choices_(choices) {}
+      : view_(view), facts_(view), learned_(learned), packet_(frame), choices_(choices) {}
 
   Result FromPort(const PortId& id);
   Result FromTunnel(const IpAddress& outer_source, uint32_t vni);
@@ -77,6 +77,7 @@ class Walk {
                   std::string_view stage);
 
   const vswitch::HostView& view_;
+  const ViewFacts facts_;
   const LearnedMacs& learned_;
   packet::Packet packet_;
   Choices& choices_;

@@ -12,33 +12,33 @@ namespace kasane::sim {
 
 bool Walk::AnswerArp(const vswitch::NetworkView& network, const PortId& from) {
   if (!packet_.has_arp() || packet_.arp_op() != 1 || packet::IsGratuitousRequest(packet_)) return false;
-  const auto holder = slowpath::FindAddressOwner(view_, network.id, packet_.arp_tpa());
-  if (!holder || holder->local == from) return false;
-  Note("arp", holder->owner, fmt::format("answered for {}: {} has it", packet_.arp_tpa(), holder->mac));
-  packet_.MakeArpReply(holder->mac);
+  const auto owner = facts_.FindAnswer(
+      {network.id, packet_.arp_tpa(), from, packet_.eth_src(), packet_.arp_spa().IsUnspecified()});
+  if (!owner) return false;
+  Note("arp", owner->owner, fmt::format("answered for {}: {} has it", packet_.arp_tpa(), owner->mac));
+  packet_.MakeArpReply(owner->mac);
   result_.deliveries.push_back({from, {}, {}, {}, packet_.frame()});
   return true;
 }
 
 bool Walk::AnswerNd(const vswitch::NetworkView& network, const PortId& from) {
   if (!packet_.has_neighbour_solicitation() || packet_.ttl() != 255) return false;
-  const auto holder = slowpath::FindAddressOwner(view_, network.id, packet_.nd_target());
-  if (!holder || holder->local == from) return false;
+  const auto owner = facts_.FindAnswer(
+      {network.id, packet_.nd_target(), from, packet_.eth_src(), packet_.ip_src().IsUnspecified()});
+  if (!owner) return false;
   const std::optional<MacAddress> option = packet_.nd_option(1);
   // No room for the answer's link-layer address, duplicate address detection, or more in the packet than the
   // solicitation and that option: not by rewriting in place. Padding behind the packet does not count.
   if (packet_.ip_src().IsUnspecified() || !option || *option == MacAddress() ||
       14 + packet_.ip_packet().size() > packet::kNdRewritable) {
-    Note("nd", holder->owner, fmt::format("{} has {}: asks the slow path", holder->mac, packet_.nd_target()));
+    Note("nd", owner->owner, fmt::format("{} has {}: asks the slow path", owner->mac, packet_.nd_target()));
     AskSlowPath(network.id, slowpath::SlowPathCause::kNeighbour);
     return true;
   }
-  const bool router = holder->router_port != nullptr;
-  const bool anycast = router && slowpath::IsAnycast(*holder->router_port, packet_.nd_target());
-  Note("nd", holder->owner, fmt::format("answered for {}: {} has it", packet_.nd_target(), holder->mac));
+  Note("nd", owner->owner, fmt::format("answered for {}: {} has it", packet_.nd_target(), owner->mac));
   // Router, Solicited, Override (RFC 4861, 4.4); an anycast address is advertised without Override.
-  const uint32_t flags = (router ? 0x80000000U : 0U) | 0x40000000U | (anycast ? 0 : 0x20000000U);
-  packet_.MakeNeighbourAdvertisement(holder->mac, flags);
+  const uint32_t flags = (owner->router ? 0x80000000U : 0U) | 0x40000000U | (owner->anycast ? 0 : 0x20000000U);
+  packet_.MakeNeighbourAdvertisement(owner->mac, flags);
   result_.deliveries.push_back({from, {}, {}, {}, packet_.frame()});
   return true;
 }

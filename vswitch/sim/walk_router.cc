@@ -135,7 +135,7 @@ void Walk::RouteOut(const vswitch::RouterView& router) {
 
 void Walk::Resolve(const vswitch::RouterView& router, const vswitch::RouterPort& out_port,
                    const IpAddress& next_hop) {
-  const auto holder = slowpath::FindAddressOwner(view_, out_port.network, next_hop);
+  const auto holder = facts_.FindOwner({out_port.network, next_hop});
   // An IPv6 link-local address is no next hop: it means nothing without its link.
   if (!holder || (next_hop.is_v6() && next_hop.IsLinkLocal()))
     return DropAtRouter("neighbour", router, vswitch::DropReason::kNoNeighbour,

@@ -8,7 +8,7 @@ namespace kasane::sim {
 void Walk::AskSlowPath(const NetworkId& network, slowpath::SlowPathCause cause, std::optional<RouterId> router,
                        uint32_t mtu) {
   const slowpath::SlowPathOutcome outcome = slowpath::HandleSlowPath(
-      view_, {cause, origin_, std::nullopt, network, std::move(router), mtu, packet_.frame()});
+      facts_, {cause, origin_, std::nullopt, network, std::move(router), mtu, packet_.frame()});
   Note("slow_path", {}, outcome.text);
   if (outcome.announcement) result_.announcements.push_back(*outcome.announcement);
   if (outcome.drop && !result_.drop) Drop("slow_path", {}, *outcome.drop);

@@ -5,6 +5,7 @@
 
 #include "vswitch/packet/testing/frames.h"
 #include "vswitch/slowpath/slow_path.h"
+#include "vswitch/slowpath/testing/fake_facts.h"
 
 namespace kasane::slowpath {
 namespace {
@@ -17,30 +18,20 @@ IpAddress Ip(const std::string& text) { return *IpAddress::Parse(text); }
 const NetworkId kNet("n");
 const MacAddress kHere({0xfa, 0x16, 0x3e, 0, 0, 1});
 const MacAddress kThere({0xfa, 0x16, 0x3e, 0, 0, 2});
+const MacAddress kRouterMac({0xfa, 0x16, 0x3e, 0, 1, 1});
 const IpAddress kVip = Ip("10.0.0.100");
 const IpAddress kVip6 = Ip("2001:db8::100");
 
-// "here" on this host and "there" on h2 share a v4 and a v6 address; h3 and h4 only route into the network, and
-// nothing is known of how to reach h4.
-vswitch::HostView SharedAddress() {
-  vswitch::HostView view;
-  view.networks.emplace(
-      kNet,
-      vswitch::NetworkView{kNet, "n", *Vni::From(9), 1450, true, {HostId("h2")}, {HostId("h3"), HostId("h4")}});
-  const auto allowed = [](const MacAddress& mac) {
-    return std::vector<vswitch::AllowedAddress>{{mac, IpPrefix::Host(kVip)}, {mac, IpPrefix::Host(kVip6)}};
-  };
-  view.ports.emplace(PortId("here"),
-                     vswitch::LocalPort{PortId("here"), "here", kNet, kHere, {}, true, true, allowed(kHere)});
-  view.endpoints.emplace(
-      PortId("there"),
-      vswitch::RemoteEndpoint{PortId("there"), "there", kNet, HostId("h2"), kThere, {}, true, allowed(kThere)});
-  for (const char* n : {"2", "3"}) {
-    const IpAddress vtep = Ip(std::string("192.0.2.") + n);
-    view.hosts.emplace(HostId(std::string("h") + n),
-                       vswitch::RemoteHost{HostId(std::string("h") + n), vtep, {vtep, std::nullopt}});
-  }
-  return view;
+// "here" on this host and "there" on h2 share a v4 and a v6 address; h3 only routes into the network.
+FakeFacts SharedAddress() {
+  FakeFacts facts;
+  facts.vnis.emplace(kNet, *Vni::From(9));
+  for (const IpAddress& ip : {kVip, kVip6}) facts.port_claims.insert({PortId("here"), {kNet, ip}, kHere});
+  facts.host_claims[{Ip("192.0.2.2"), kThere}] = PortId("there");
+  facts.members[kNet] = {HostId("h2")};
+  facts.routing[kNet] = {HostId("h3")};
+  facts.routers[RouterId("r")] = {{PortId("i"), kNet, kRouterMac, {}, IpAddress::LinkLocal(kRouterMac)}};
+  return facts;
 }
 
 frames::Bytes Garp(const MacAddress& mac) {
@@ -57,14 +48,14 @@ SlowPathOutcome FromHost(const std::string& source, const frames::Bytes& frame) 
 
 TEST(TakeAnnouncement, FromAPortItGoesOnToTheHostsThatOnlyRoute) {
   const SlowPathOutcome outcome = FromHere(Garp(kHere));
-  EXPECT_EQ(outcome.announcement, (Announcement{kNet, kVip, kHere, PortId("here")}));
+  EXPECT_EQ(outcome.announcement, (Announcement{kNet, kVip, kHere, PortId("here"), false}));
   ASSERT_THAT(outcome.injections, SizeIs(1));
   EXPECT_EQ(outcome.injections[0], (Injection{{}, {}, HostId("h3"), *Vni::From(9), Garp(kHere)}));
 }
 
 TEST(TakeAnnouncement, FromATunnelItGoesNoFurther) {
   const SlowPathOutcome outcome = FromHost("192.0.2.2", Garp(kThere));
-  EXPECT_EQ(outcome.announcement, (Announcement{kNet, kVip, kThere, PortId("there")}));
+  EXPECT_EQ(outcome.announcement, (Announcement{kNet, kVip, kThere, PortId("there"), false}));
   EXPECT_THAT(outcome.injections, IsEmpty());
 }
 
@@ -81,13 +72,25 @@ TEST(TakeAnnouncement, AQuestionAnnouncesNothing) {
   EXPECT_THAT(outcome.injections, IsEmpty());
 }
 
-TEST(TakeAnnouncement, AnUnsolicitedAdvertisementCountsAsWell) {
+TEST(TakeAnnouncement, AnAdvertisementCountsAsWellToWhomeverItIs) {
   const IpAddress all = Ip("ff02::1");
   frames::Bytes frame = frames::Advertisement({MulticastMac(all), kHere}, {kVip6, all, 255}, kVip6, &kHere);
   frame[58] = 0x20;  // Override alone. The checksum is the receiver's business.
-  EXPECT_EQ(FromHere(frame).announcement, (Announcement{kNet, kVip6, kHere, PortId("here")}));
-  frame[58] = 0x60;  // Solicited: an answer to somebody.
+  EXPECT_EQ(FromHere(frame).announcement, (Announcement{kNet, kVip6, kHere, PortId("here"), false}));
+  frame[58] = 0xe0;  // A router's, in answer to one.
+  EXPECT_EQ(FromHere(frame).announcement, (Announcement{kNet, kVip6, kHere, PortId("here"), true}));
+  frame[21] = 64;  // Not from this link.
   EXPECT_EQ(FromHere(frame).announcement, std::nullopt);
+}
+
+TEST(TakeAnnouncement, AReplyToARouterGoesToEveryHostThatMayHaveAsked) {
+  const auto reply = [](const MacAddress& to) {
+    return FromHere(frames::Arp({to, kHere}, 2, kHere, kVip, to, Ip("10.0.0.254")));
+  };
+  EXPECT_EQ(reply(kRouterMac).announcement, (Announcement{kNet, kVip, kHere, PortId("here"), false}));
+  EXPECT_THAT(reply(kRouterMac).injections, SizeIs(2));
+  EXPECT_EQ(reply(kThere).announcement, (Announcement{kNet, kVip, kHere, PortId("here"), false}));
+  EXPECT_THAT(reply(kThere).injections, IsEmpty()) << "its host gets it";
 }
 
 }  // namespace

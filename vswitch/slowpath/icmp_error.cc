@@ -13,6 +13,8 @@
 namespace kasane::slowpath {
 namespace {
 
+using Interfaces = std::vector<vswitch::RouterPort>;
+
 constexpr size_t kMaxError4 = 576;   // RFC 1812, 4.3.2.3.
 constexpr size_t kMaxError6 = 1280;  // RFC 4443, 2.4 (c).
 constexpr uint8_t kControl = 0xc0;   // Internetwork control, RFC 1812, 4.3.2.5.
@@ -35,29 +37,31 @@ TypeAndCode ErrorOf(SlowPathCause cause, bool v4) {
   }
 }
 
-bool IsOwn(const vswitch::RouterView& router, const IpAddress& ip) {
-  return std::any_of(router.ports.begin(), router.ports.end(), [&](const vswitch::RouterPort& port) {
+bool IsOwn(const Interfaces& interfaces, const IpAddress& ip) {
+  return std::any_of(interfaces.begin(), interfaces.end(), [&](const vswitch::RouterPort& port) {
     return port.link_local == ip || std::any_of(port.addresses.begin(), port.addresses.end(),
                                                 [&](const IpPrefix& own) { return own.address() == ip; });
   });
 }
 
 // The all-ones or all-zeros address of an IPv4 subnet that the router is in.
-bool IsBroadcast(const vswitch::RouterView& router, const IpAddress& ip) {
+bool IsBroadcast(const Interfaces& interfaces, const IpAddress& ip) {
   if (!ip.is_v4()) return false;
-  return std::any_of(router.routes.begin(), router.routes.end(), [&](const vswitch::Route& route) {
-    if (route.origin != vswitch::RouteOrigin::kConnected || !route.destination.Contains(ip)) return false;
-    if (route.destination.length() >= 31) return false;
-    const uint32_t host_bits = 0xffffffffU >> route.destination.length();
-    const uint32_t host = ip.v4_host_order() & host_bits;
-    return host == host_bits || host == 0;
+  return std::any_of(interfaces.begin(), interfaces.end(), [&](const vswitch::RouterPort& port) {
+    return std::any_of(port.addresses.begin(), port.addresses.end(), [&](const IpPrefix& subnet) {
+      if (!subnet.Contains(ip) || subnet.length() >= 31) return false;
+      const uint32_t host_bits = 0xffffffffU >> subnet.length();
+      const uint32_t host = ip.v4_host_order() & host_bits;
+      return host == host_bits || host == 0;
+    });
   });
 }
 
-bool IsHost(const vswitch::RouterView& router, const IpAddress& ip) {
-  if (ip.IsUnspecified() || ip.IsMulticast() || ip.IsLoopback() || IsBroadcast(router, ip)) return false;
-  // "This network" and the reserved class E with the limited broadcast (RFC 1122, 3.2.1.3).
-  return ip.is_v6() || (ip.v4_host_order() >> 24 != 0 && ip.v4_host_order() >> 28 != 15);
+bool IsHost(const Interfaces& interfaces, const IpAddress& ip) {
+  if (ip.IsUnspecified() || ip.IsMulticast() || ip.IsLoopback() || IsBroadcast(interfaces, ip)) return false;
+  // "This network", and the reserved class E with the limited broadcast (RFC 1122, 3.2.1.3). A link-local
+  // source is on no network that an error could be routed to.
+  return ip.is_v6() || (ip.v4_host_order() >> 24 != 0 && ip.v4_host_order() >> 28 != 15 && !ip.IsLinkLocal());
 }
 
 // Errors are never answered; nor is what may be one.
@@ -70,21 +74,21 @@ bool MayBeIcmpError(const packet::Packet& packet) {
 }
 
 // Empty if an error may be sent.
-std::string_view WhyNone(const vswitch::RouterView& router, const packet::Packet& packet) {
+std::string_view WhyNone(const Interfaces& interfaces, const packet::Packet& packet) {
   if (!packet.has_ip()) return "not IP";
-  if (packet.eth_dst().IsMulticast() || packet.ip_dst().IsMulticast() || IsBroadcast(router, packet.ip_dst()) ||
-      packet.ip_dst() == IpAddress::V4(0xffffffff)) {
+  if (packet.eth_dst().IsMulticast() || packet.ip_dst().IsMulticast() ||
+      IsBroadcast(interfaces, packet.ip_dst()) || packet.ip_dst() == IpAddress::V4(0xffffffff)) {
     return "its destination is a group";
   }
   if (packet.later_fragment()) return "not a first fragment";
-  if (!IsHost(router, packet.ip_src())) return "its source is no host";
-  if (IsOwn(router, packet.ip_src())) return "it is the router's own";
+  if (!IsHost(interfaces, packet.ip_src())) return "its source is no host";
+  if (IsOwn(interfaces, packet.ip_src())) return "it is the router's own";
   if (MayBeIcmpError(packet)) return "it is an error itself";
   return "";
 }
 
 // The router's address on the network that the packet entered by: of the source's subnet, else the lowest.
-std::optional<IpAddress> AnswersFrom(const vswitch::RouterView& router, const NetworkId& network,
+std::optional<IpAddress> AnswersFrom(const Interfaces& interfaces, const NetworkId& network,
                                      const IpAddress& source) {
   std::optional<IpAddress> near;
   std::optional<IpAddress> lowest;
@@ -92,7 +96,7 @@ std::optional<IpAddress> AnswersFrom(const vswitch::RouterView& router, const Ne
   const auto lower = [](std::optional<IpAddress>& best, const IpAddress& ip) {
     if (!best || ip < *best) best = ip;
   };
-  for (const vswitch::RouterPort& port : router.ports) {
+  for (const vswitch::RouterPort& port : interfaces) {
     if (port.network != network) continue;
     if (source.is_v6()) lower(link_local, port.link_local);
     for (const IpPrefix& address : port.addresses) {
@@ -138,19 +142,19 @@ std::vector<uint8_t> Error6(const packet::Packet& packet, const IpAddress& from,
 
 }  // namespace
 
-SlowPathOutcome SendIcmpError(const vswitch::HostView& view, const SlowPathPacket& in) {
+SlowPathOutcome SendIcmpError(const NetworkFacts& facts, const SlowPathPacket& in) {
   SlowPathOutcome out;
-  const auto router = in.router ? view.routers.find(*in.router) : view.routers.end();
-  if (router == view.routers.end()) {
+  const Interfaces interfaces = in.router ? facts.FindInterfaces(*in.router) : Interfaces();
+  if (interfaces.empty()) {
     out.text = "no ICMP error: the router is gone";
     return out;
   }
   packet::Packet packet(in.frame);
-  if (const std::string_view why = WhyNone(router->second, packet); !why.empty()) {
+  if (const std::string_view why = WhyNone(interfaces, packet); !why.empty()) {
     out.text = fmt::format("no ICMP error: {}", why);
     return out;
   }
-  const auto from = AnswersFrom(router->second, in.network, packet.ip_src());
+  const auto from = AnswersFrom(interfaces, in.network, packet.ip_src());
   if (!from) {
     out.text = "no ICMP error: the router has no address where the packet came from";
     return out;

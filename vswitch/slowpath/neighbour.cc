@@ -3,7 +3,6 @@
 #include <tins/icmpv6.h>
 #include <tins/ipv6.h>
 
-#include "vswitch/slowpath/address_owner.h"
 #include "vswitch/slowpath/handlers.h"
 
 namespace kasane::slowpath {
@@ -28,27 +27,27 @@ std::string_view WhyIgnored(const packet::Packet& packet) {
   return "";
 }
 
-std::vector<uint8_t> Advertisement(const packet::Packet& asked, const AddressOwner& holder) {
+std::vector<uint8_t> Advertisement(const packet::Packet& asked, const AddressOwner& owner) {
   const IpAddress target = asked.nd_target();
   const bool dad = asked.ip_src().IsUnspecified();
   const IpAddress all_nodes = *IpAddress::Parse("ff02::1");
   const IpAddress to = dad ? all_nodes : asked.ip_src();
   const MacAddress to_mac = dad ? MulticastMac(all_nodes) : asked.eth_src();
   Tins::ICMPv6 message(Tins::ICMPv6::NEIGHBOUR_ADVERT);
-  message.router(holder.router_port != nullptr ? 1 : 0);
+  message.router(owner.router ? 1 : 0);
   message.solicited(dad ? 0 : 1);
-  message.override(holder.router_port != nullptr && IsAnycast(*holder.router_port, target) ? 0 : 1);
+  message.override(owner.anycast ? 0 : 1);
   message.target_addr(Tins::IPv6Address(target.ToString()));
-  message.target_link_layer_addr(Tins::ICMPv6::hwaddress_type(holder.mac.ToString()));
+  message.target_link_layer_addr(Tins::ICMPv6::hwaddress_type(owner.mac.ToString()));
   Tins::IPv6 ip(to.ToString(), target.ToString());
   ip.hop_limit(255);
-  Tins::EthernetII frame = Tins::EthernetII(to_mac.ToString(), holder.mac.ToString()) / ip / message;
+  Tins::EthernetII frame = Tins::EthernetII(to_mac.ToString(), owner.mac.ToString()) / ip / message;
   return frame.serialize();
 }
 
 }  // namespace
 
-SlowPathOutcome AnswerNeighbour(const vswitch::HostView& view, const SlowPathPacket& in) {
+SlowPathOutcome AnswerNeighbour(const NetworkFacts& facts, const SlowPathPacket& in) {
   SlowPathOutcome out;
   packet::Packet packet(in.frame);
   const bool arp = packet.has_arp() && packet.arp_op() == 1;
@@ -58,18 +57,22 @@ SlowPathOutcome AnswerNeighbour(const vswitch::HostView& view, const SlowPathPac
     return out;
   }
   const IpAddress asked = arp ? packet.arp_tpa() : packet.nd_target();
-  const std::optional<AddressOwner> holder = FindAddressOwner(view, in.network, asked);
-  // The flows that sent it here may be older than the view.
-  if (!holder || !in.port || holder->local == in.port) {
-    out.text = fmt::format("not answered: {} {}", asked, holder ? "is the asking port's own" : "is nobody's");
+  std::optional<AddressOwner> owner;
+  if (in.port) {
+    const bool probe = (arp ? packet.arp_spa() : packet.ip_src()).IsUnspecified();
+    owner = facts.FindAnswer({in.network, asked, *in.port, packet.eth_src(), probe});
+  }
+  // The entries that sent it here may be older than the facts.
+  if (!owner) {
+    out.text = fmt::format("not answered: nobody has {}, or its owner must answer", asked);
     return out;
   }
-  out.text = fmt::format("answered for {}: {} has it", asked, holder->mac);
+  out.text = fmt::format("answered for {}: {} has it", asked, owner->mac);
   if (arp) {
-    packet.MakeArpReply(holder->mac);
+    packet.MakeArpReply(owner->mac);
     out.injections.push_back({in.port, {}, {}, {}, packet.frame()});
   } else {
-    out.injections.push_back({in.port, {}, {}, {}, Advertisement(packet, *holder)});
+    out.injections.push_back({in.port, {}, {}, {}, Advertisement(packet, *owner)});
   }
   return out;
 }

@@ -5,10 +5,10 @@
 namespace kasane::slowpath {
 namespace {
 
-SlowPathOutcome Oversize(const vswitch::HostView& view, const SlowPathPacket& packet) {
+SlowPathOutcome Oversize(const NetworkFacts& facts, const SlowPathPacket& packet) {
   SlowPathOutcome out;
   if (packet.router) {
-    out = slowpath::SendIcmpError(view, packet);
+    out = SendIcmpError(facts, packet);
   } else {
     out.text = "bridged: no ICMP error";
   }
@@ -18,22 +18,24 @@ SlowPathOutcome Oversize(const vswitch::HostView& view, const SlowPathPacket& pa
 
 }  // namespace
 
-SlowPathOutcome HandleSlowPath(const vswitch::HostView& view, const SlowPathPacket& packet) {
+SlowPathOutcome HandleSlowPath(const NetworkFacts& facts, const SlowPathPacket& packet) {
   SlowPathOutcome out;
   switch (packet.cause) {
     case SlowPathCause::kNeighbour:
-      return slowpath::AnswerNeighbour(view, packet);
+      return AnswerNeighbour(facts, packet);
     case SlowPathCause::kTtlExceeded:
     case SlowPathCause::kNoRoute:
     case SlowPathCause::kNoNeighbour:
-      return slowpath::SendIcmpError(view, packet);
+      return SendIcmpError(facts, packet);
     case SlowPathCause::kTooBig:
-      return Oversize(view, packet);
+      return Oversize(facts, packet);
     case SlowPathCause::kFence:
       out.injections.push_back({packet.port, {}, {}, {}, packet.frame});
       return out;
+    case SlowPathCause::kResolve:
+      return AskForNextHop(facts, packet);
     case SlowPathCause::kAnnouncement:
-      return slowpath::TakeAnnouncement(view, packet);
+      return TakeAnnouncement(facts, packet);
   }
   return out;
 }

@@ -1,6 +1,7 @@
 // The slow path: what a datapath's tables cannot answer. A frame comes here with where it entered and why; what
 // comes back are frames to inject and, of an announcement, who speaks for which address now. Shared by sim and
-// by every datapath, so that they agree. Pure; any thread. The frame is hostile input.
+// by every datapath, so that they agree; what it must know of the network it asks NetworkFacts. Pure; any
+// thread. The frame is hostile input.
 #pragma once
 
 #include <cstdint>
@@ -14,17 +15,20 @@
 #include "base/vni.h"
 #include "vswitch/drop_reason.h"
 #include "vswitch/host_view.h"
+#include "vswitch/slowpath/network_facts.h"
 
 namespace kasane::slowpath {
 
 enum class SlowPathCause : uint8_t {
   kNeighbour = 1,     // ARP or ND asks for an address that this host answers for.
-  kAnnouncement = 2,  // A GARP or an unsolicited neighbour advertisement, which was forwarded as well.
+  kAnnouncement = 2,  // A GARP, an ARP reply or a neighbour advertisement, which was forwarded as well.
   kTtlExceeded = 3,   // At `router`.
   kTooBig = 4,        // For the network behind `router`, whose MTU is `mtu`; without `router`, for its own.
   kNoRoute = 5,       // At `router`.
   kNoNeighbour = 6,   // `router` has a route; nobody has the next hop's address.
   kFence = 7,         // Goes back as it came: what the port sent before it has been handled (for tests).
+  kResolve =
+      8,  // `router` has a route; nobody has announced `next_hop` in `egress`, but some port may have it.
 };
 
 struct SlowPathPacket {
@@ -35,6 +39,8 @@ struct SlowPathPacket {
   std::optional<RouterId> router;
   uint32_t mtu = 0;            // Bytes of IP packet. kTooBig only.
   std::vector<uint8_t> frame;  // As it was when the datapath gave up: routers passed have decremented its TTL.
+  NetworkId egress = {};       // kResolve only: the network that the router would send it into, ...
+  std::optional<IpAddress> next_hop = std::nullopt;  // ... and to whom there.
 };
 
 // A frame for one of three places.
@@ -48,12 +54,13 @@ struct Injection {
   bool operator==(const Injection&) const = default;
 };
 
-// An address that a port speaks for since now (GARP, unsolicited NA).
+// An address that a port speaks for since now.
 struct Announcement {
   NetworkId network;
   IpAddress ip;
   MacAddress mac;
   PortId port;
+  bool router = false;  // It advertises itself as a router.
 
   auto operator<=>(const Announcement&) const = default;
   bool operator==(const Announcement&) const = default;
@@ -62,10 +69,14 @@ struct Announcement {
 struct SlowPathOutcome {
   std::vector<Injection> injections;
   std::optional<Announcement> announcement;
+  // The packet waits until somebody announces this address, to be sent out of `router` then, or, if nobody does
+  // within a second, to be handled as kNoNeighbour: the caller keeps it, bounded (RFC 4861, 7.2.2). kResolve
+  // only.
+  std::optional<vswitch::ClaimKey> waits_for;
   std::optional<vswitch::DropReason> drop;  // Of `packet`, where the datapath's own tables do not count it.
   std::string text;                         // What was done or why nothing, for people.
 };
 
-SlowPathOutcome HandleSlowPath(const vswitch::HostView& view, const SlowPathPacket& packet);
+SlowPathOutcome HandleSlowPath(const NetworkFacts& facts, const SlowPathPacket& packet);
 
 }  // namespace kasane::slowpath

@@ -7,6 +7,7 @@
 #include "vswitch/packet/packet.h"
 #include "vswitch/packet/testing/frames.h"
 #include "vswitch/slowpath/rate_limiter.h"
+#include "vswitch/slowpath/testing/fake_facts.h"
 
 namespace kasane::slowpath {
 namespace {
@@ -18,26 +19,24 @@ const MacAddress kOther({0xfa, 0x16, 0x3e, 0, 0, 2});
 const MacAddress kGateway({0xfa, 0x16, 0x3e, 0, 0, 0xfe});
 
 // One network with two ports and a router of which it has two IPv4 addresses.
-vswitch::HostView OneNetwork() {
-  vswitch::HostView view;
+FakeFacts OneNetwork() {
+  FakeFacts facts;
   const NetworkId n("n");
-  view.networks.emplace(n, vswitch::NetworkView{n, "n", *Vni::From(1), 1450, true, {}});
-  view.ports.emplace(PortId("vm"),
-                     vswitch::LocalPort{PortId("vm"), "vm", n, kVm, {Ip("10.0.0.1")}, true, true, {}});
-  view.ports.emplace(
-      PortId("other"),
-      vswitch::LocalPort{
-          PortId("other"), "other", n, kOther, {Ip("10.0.0.2"), Ip("2001:db8::2")}, true, true, {}});
-  vswitch::RouterView router{RouterId("r"), "r", true, {}, {}};
-  router.ports.push_back({PortId("r-n"),
-                          n,
-                          kGateway,
-                          {{Ip("10.0.0.254"), 24}, {Ip("10.0.9.254"), 24}, {Ip("2001:db8::"), 64}},
-                          IpAddress::LinkLocal(kGateway)});
-  router.routes.push_back(
-      {*IpPrefix::Parse("10.0.0.0/24"), vswitch::RouteOrigin::kConnected, {{PortId("r-n"), {}}}});
-  view.routers.emplace(router.id, router);
-  return view;
+  facts.vnis.emplace(n, *Vni::From(1));
+  const auto own = [&](const char* ip, const char* port, const MacAddress& mac) {
+    facts.owners[{n, Ip(ip)}] = {{vswitch::OwnerKind::kPort, port}, mac, PortId(port), false, false};
+  };
+  own("10.0.0.1", "vm", kVm);
+  own("10.0.0.2", "other", kOther);
+  own("2001:db8::2", "other", kOther);
+  const vswitch::Owner router{vswitch::OwnerKind::kRouter, "r"};
+  facts.owners[{n, Ip("2001:db8::")}] = {router, kGateway, {}, true, true};
+  facts.routers[RouterId("r")] = {{PortId("r-n"),
+                                   n,
+                                   kGateway,
+                                   {{Ip("10.0.0.254"), 24}, {Ip("10.0.9.254"), 24}, {Ip("2001:db8::"), 64}},
+                                   IpAddress::LinkLocal(kGateway)}};
+  return facts;
 }
 
 SlowPathOutcome Handle(SlowPathCause cause, const frames::Bytes& frame, uint32_t mtu = 0) {
@@ -160,6 +159,61 @@ TEST(Neighbour, IgnoresWhatRfc4861Forbids) {
   }
   EXPECT_TRUE(Handle(SlowPathCause::kNeighbour, Solicit("::", "2001:db8::77")).injections.empty())
       << "nobody's";
+}
+
+// "here" and the host h2 may have addresses that nobody has announced.
+SlowPathOutcome Resolve(const std::string& next_hop, bool may_be_had = true) {
+  FakeFacts facts = OneNetwork();
+  const NetworkId n("n");
+  if (may_be_had) facts.candidates[{n, Ip(next_hop)}] = {{PortId("here")}, {HostId("h2")}};
+  return HandleSlowPath(facts,
+                        {SlowPathCause::kResolve, PortId("vm"), std::nullopt, n, RouterId("r"), 0,
+                         Udp(Ip(next_hop).is_v4() ? "10.0.0.1" : "2001:db8::1", next_hop), n, Ip(next_hop)});
+}
+
+TEST(Resolve, AsksEveryoneWhoMayHaveTheAddressAndThePacketWaits) {
+  const SlowPathOutcome outcome = Resolve("10.0.0.99");
+  ASSERT_EQ(outcome.injections.size(), 2U);
+  EXPECT_EQ(outcome.injections[0].port, PortId("here"));
+  EXPECT_EQ(outcome.injections[1].host, HostId("h2"));
+  EXPECT_EQ(outcome.injections[1].vni, *Vni::From(1));
+  const packet::Packet question(outcome.injections[0].frame);
+  ASSERT_TRUE(question.has_arp());
+  EXPECT_EQ(question.arp_op(), 1);
+  EXPECT_EQ(question.arp_sha(), kGateway);
+  EXPECT_EQ(question.arp_spa(), Ip("10.0.0.254")) << "of the address's subnet";
+  EXPECT_EQ(question.arp_tpa(), Ip("10.0.0.99"));
+  EXPECT_EQ(question.eth_dst(), MacAddress::Broadcast());
+  EXPECT_EQ(outcome.waits_for, vswitch::ClaimKey(NetworkId("n"), Ip("10.0.0.99")));
+  EXPECT_EQ(outcome.drop, std::nullopt);
+}
+
+TEST(Resolve, TheSolicitationIsAGoodOne) {
+  const SlowPathOutcome outcome = Resolve("2001:db8::99");
+  ASSERT_EQ(outcome.injections.size(), 2U);
+  const packet::Packet question(outcome.injections[0].frame);
+  ASSERT_TRUE(question.has_neighbour_solicitation());
+  EXPECT_TRUE(question.icmpv6_checksum_right());
+  EXPECT_EQ(question.ttl(), 255);
+  EXPECT_EQ(question.nd_target(), Ip("2001:db8::99"));
+  EXPECT_EQ(question.ip_dst(), SolicitedNode(Ip("2001:db8::99")));
+  EXPECT_EQ(question.nd_option(1), kGateway);
+}
+
+TEST(Resolve, WhatNobodyMayHaveIsUnreachableAtOnce) {
+  const SlowPathOutcome outcome = Resolve("10.0.0.99", false);
+  EXPECT_EQ(outcome.drop, vswitch::DropReason::kNoNeighbour);
+  EXPECT_EQ(outcome.waits_for, std::nullopt);
+  ASSERT_EQ(outcome.injections.size(), 1U);
+  EXPECT_EQ(outcome.injections[0].router, RouterId("r"));
+  EXPECT_EQ(packet::Packet(outcome.injections[0].frame).icmp_type(), 3);
+}
+
+TEST(Resolve, WhatWasAnnouncedMeanwhileIsSent) {
+  const SlowPathOutcome outcome = Resolve("10.0.0.2");
+  ASSERT_EQ(outcome.injections.size(), 1U);
+  EXPECT_EQ(outcome.injections[0].router, RouterId("r"));
+  EXPECT_EQ(outcome.waits_for, std::nullopt);
 }
 
 TEST(RateLimiter, OneAskersStormTakesNothingFromAnother) {

@@ -110,7 +110,7 @@ void SimWorld::Remember(const sim::CloudResult& result) {
   for (const slowpath::Announcement& heard : result.announcements) {
     const AddressClaimId id = model::MakeClaimId(heard.network, heard.ip);
     const uint64_t sequence = claims_.contains(id) ? claims_.at(id).sequence + 1 : 1;
-    claims_[id] = {id, heard.network, heard.ip, heard.mac, heard.port, sequence};
+    claims_[id] = {id, heard.network, heard.ip, heard.mac, heard.port, sequence, heard.router};
   }
   if (!result.announcements.empty()) Rebuild();
 }

@@ -5,6 +5,7 @@
 #include "vswitch/ovs/translate/compile_router.h"
 #include "vswitch/ovs/translate/pipeline.h"
 #include "vswitch/ovs/translate/slow_path_action.h"
+#include "vswitch/sim/view_facts.h"
 
 namespace kasane::ovs {
 namespace {
@@ -38,9 +39,10 @@ SlowPathWorker::SlowPathWorker(slowpath::RateLimit limit,
 
 void SlowPathWorker::SetView(const vswitch::HostView& view, const Bindings& bindings) {
   auto context = std::make_shared<Context>();
-  context->view = view;
+  std::set<PortId> plugged;
+  for (const auto& [id, number] : bindings.ports) plugged.insert(id);
+  context->view = vswitch::WithPlugged(view, plugged);
   context->bindings = bindings;
-  std::erase_if(context->view.ports, [&](const auto& entry) { return !bindings.ports.contains(entry.first); });
   for (const auto& [id, number] : bindings.ports) context->ports.emplace(number, id);
   context->router_keys = AssignRouterKeys(view.routers);
   for (const auto& [id, key] : context->router_keys) context->routers.emplace(key, id);
@@ -124,7 +126,7 @@ std::vector<PacketOut> SlowPathWorker::Handle(const PacketIn& in, std::chrono::s
     if (packet->cause == slowpath::SlowPathCause::kTooBig) Count(from, vswitch::DropReason::kMtu);
     return {};
   }
-  slowpath::SlowPathOutcome outcome = slowpath::HandleSlowPath(context->view, *packet);
+  slowpath::SlowPathOutcome outcome = slowpath::HandleSlowPath(sim::ViewFacts(context->view), *packet);
   if (outcome.drop) Count(from, *outcome.drop);
   if (outcome.announcement && on_announcement_) on_announcement_(*outcome.announcement);
   std::vector<PacketOut> out;
