@@ -3,12 +3,12 @@
 #include <yaml-cpp/yaml.h>
 
 #include <algorithm>
-#include <numeric>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "agent/config.h"
+#include "base/edit_distance.h"
 
 namespace kasane::agent {
 namespace {
@@ -27,28 +27,13 @@ bool IsSection(const std::string& name) {
   return std::ranges::any_of(ConfigKeys(), [&](const ConfigKey& key) { return key.name.starts_with(prefix); });
 }
 
-// Levenshtein distance.
-size_t Distance(std::string_view a, std::string_view b) {
-  std::vector<size_t> row(b.size() + 1);
-  std::iota(row.begin(), row.end(), size_t{0});
-  for (size_t i = 1; i <= a.size(); ++i) {
-    size_t diagonal = row[0]++;
-    for (size_t j = 1; j <= b.size(); ++j) {
-      const size_t substituted = diagonal + (a[i - 1] == b[j - 1] ? 0 : 1);
-      diagonal = row[j];
-      row[j] = std::min({row[j] + 1, row[j - 1] + 1, substituted});
-    }
-  }
-  return row.back();
-}
-
 std::string Suggest(std::string_view unknown) {
   // A key that is right but for its section is as good a guess as one with a typing error.
   const ConfigKey* best = nullptr;
   size_t best_distance = 4;
   for (const ConfigKey& key : ConfigKeys()) {
     const std::string_view last = key.name.substr(key.name.rfind('.') + 1);
-    const size_t distance = std::min(Distance(unknown, key.name), Distance(unknown, last));
+    const size_t distance = std::min(EditDistance(unknown, key.name), EditDistance(unknown, last));
     if (distance < best_distance) {
       best = &key;
       best_distance = distance;

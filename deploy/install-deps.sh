@@ -11,8 +11,8 @@ packages=(
   pkg-config python3
   # Libraries
   libabsl-dev libbenchmark-dev libcli11-dev libfmt-dev libgmock-dev libgrpc++-dev libgtest-dev libnl-3-dev
-  libnl-route-3-dev libprotobuf-dev libspdlog-dev libsqlite3-dev libssl-dev libtins-dev libunbound-dev libxxhash-dev
-  libyaml-cpp-dev nlohmann-json3-dev protobuf-compiler protobuf-compiler-grpc
+  libnl-route-3-dev libprotobuf-dev libspdlog-dev libsqlite3-dev libssl-dev libtins-dev libunbound-dev
+  libutf8proc-dev libxxhash-dev libyaml-cpp-dev nlohmann-json3-dev protobuf-compiler protobuf-compiler-grpc
   # Lab and tests
   ethtool iproute2 iputils-ping jq openvswitch-switch procps tcpdump user-mode-linux util-linux
 )

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <set>
 
 #include "kasane/v1/resources.pb.h"
@@ -83,15 +84,20 @@ void DecodeSegment(const v1::Network& in, const Field& at, Network& out) {
   } else if (type == "flat") {
     out.type = NetworkType::kFlat;
     if (id != 0) segment.Fail("{} is given, but a flat network has none; remove it", id);
+  } else if (type == "local") {
+    out.type = NetworkType::kLocal;
+    if (id != 0) segment.Fail("{} is given, but a local network has none; remove it", id);
   } else {
-    at.Sub("provider:network_type").Fail("{} is not supported; use vxlan, flat or vlan", Quoted(type));
+    static constexpr std::string_view kTypes[] = {"vxlan", "flat", "vlan", "local"};
+    at.Sub("provider:network_type")
+        .Fail("{} is not supported; use vxlan, flat, vlan or local{}", Quoted(type), Suggestion(type, kTypes));
   }
 }
 
 Network DecodeNetwork(const v1::Network& in, const Field& at) {
   Network out;
   out.id = ReadId<NetworkId>(at.Sub("id"), in.id(), Presence::kRequired);
-  out.name = ReadText(at.Sub("name"), in.name());
+  out.name = ReadName(at.Sub("name"), in.name());
   out.project_id = ReadText(at.Sub("project_id"), in.project_id());
   out.admin_state_up = in.admin_state_up();
   out.mtu = in.mtu() == 0 ? kDefaultMtu : in.mtu();
@@ -181,8 +187,10 @@ std::vector<Out> DecodeRoutes(const List& in, const Field& at, std::string_view 
 
 std::string DecodeIpv6Mode(const Field& field, const std::string& mode, const std::optional<IpPrefix>& cidr) {
   if (mode.empty()) return mode;
-  if (mode != "slaac" && mode != "dhcpv6-stateful" && mode != "dhcpv6-stateless") {
-    field.Fail("{} is not slaac, dhcpv6-stateful or dhcpv6-stateless", Quoted(mode));
+  static constexpr std::string_view kModes[] = {"slaac", "dhcpv6-stateful", "dhcpv6-stateless"};
+  if (std::find(std::begin(kModes), std::end(kModes), mode) == std::end(kModes)) {
+    field.Fail("{} is not slaac, dhcpv6-stateful or dhcpv6-stateless{}", Quoted(mode),
+               Suggestion(mode, kModes));
   } else if (cidr && cidr->family() == IpFamily::kV4) {
     field.Fail("{} is for IPv6, but {} is IPv4; remove it", mode, *cidr);
   } else if (cidr && mode != "dhcpv6-stateful" && cidr->length() != 64) {
@@ -194,7 +202,7 @@ std::string DecodeIpv6Mode(const Field& field, const std::string& mode, const st
 Subnet DecodeSubnet(const v1::Subnet& in, const Field& at) {
   Subnet out;
   out.id = ReadId<SubnetId>(at.Sub("id"), in.id(), Presence::kRequired);
-  out.name = ReadText(at.Sub("name"), in.name());
+  out.name = ReadName(at.Sub("name"), in.name());
   ReadText(at.Sub("project_id"), in.project_id());
   out.network = ReadId<NetworkId>(at.Sub("network_id"), in.network_id(), Presence::kRequired);
   const std::optional<IpPrefix> cidr = DecodeCidr(in, at);
@@ -208,6 +216,8 @@ Subnet DecodeSubnet(const v1::Subnet& in, const Field& at) {
   out.host_routes = DecodeRoutes<HostRoute>(in.host_routes(), at, "host_routes");
   if (CheckCount(at.Sub("dns_nameservers"), in.dns_nameservers_size(), kMaxNameServers)) {
     for (int i = 0; i < in.dns_nameservers_size(); ++i) {
+      // Neutron's way to say that VMs get no name server.
+      if (in.dns_nameservers(i) == "0.0.0.0" || in.dns_nameservers(i) == "::") continue;
       ReadHostAddress(at.Item("dns_nameservers", i), in.dns_nameservers(i), Presence::kRequired);
     }
   }
@@ -289,7 +299,7 @@ std::vector<SecurityGroupId> DecodePortGroups(const v1::Port& in, const Field& a
 Port DecodePort(const v1::Port& in, const Field& at) {
   Port out;
   out.id = ReadId<PortId>(at.Sub("id"), in.id(), Presence::kRequired);
-  out.name = ReadText(at.Sub("name"), in.name());
+  out.name = ReadName(at.Sub("name"), in.name());
   out.project_id = ReadText(at.Sub("project_id"), in.project_id());
   out.network = ReadId<NetworkId>(at.Sub("network_id"), in.network_id(), Presence::kRequired);
   out.admin_state_up = in.admin_state_up();
@@ -300,7 +310,7 @@ Port DecodePort(const v1::Port& in, const Field& at) {
   out.device_owner = ReadText(at.Sub("device_owner"), in.device_owner());
   out.role = RoleOf(out.device_owner);
   out.host = ReadId<HostId>(at.Sub("binding:host_id"), in.binding_host_id(), Presence::kOptional);
-  ReadText(at.Sub("binding:vnic_type"), in.binding_vnic_type());
+  out.vnic_type = ReadText(at.Sub("binding:vnic_type"), in.binding_vnic_type());
   out.port_security_enabled = in.port_security_enabled();
   out.security_groups = DecodePortGroups(in, at);
   if (out.role == PortRole::kRouterInterface && out.device_id.empty()) {
@@ -322,7 +332,7 @@ Gateway DecodeGateway(const v1::ExternalGatewayInfo& in, const Field& at) {
 Router DecodeRouter(const v1::Router& in, const Field& at) {
   Router out;
   out.id = ReadId<RouterId>(at.Sub("id"), in.id(), Presence::kRequired);
-  out.name = ReadText(at.Sub("name"), in.name());
+  out.name = ReadName(at.Sub("name"), in.name());
   out.project_id = ReadText(at.Sub("project_id"), in.project_id());
   out.admin_state_up = in.admin_state_up();
   out.routes = DecodeRoutes<ExtraRoute>(in.routes(), at, "routes");
@@ -361,7 +371,7 @@ FloatingIp DecodeFloatingIp(const v1::FloatingIp& in, const Field& at) {
 SecurityGroup DecodeSecurityGroup(const v1::SecurityGroup& in, const Field& at) {
   SecurityGroup out;
   out.id = ReadId<SecurityGroupId>(at.Sub("id"), in.id(), Presence::kRequired);
-  out.name = ReadText(at.Sub("name"), in.name());
+  out.name = ReadName(at.Sub("name"), in.name());
   ReadText(at.Sub("project_id"), in.project_id());
   out.stateful = in.stateful();
   if (!CheckCount(at.Sub("security_group_rules"), in.security_group_rules_size(), kMaxRules)) return out;

@@ -343,8 +343,9 @@ TEST(DecodeFaultTest, LongTextIsRefusedAndNotEchoed) {
   v1::Resource resource = Parse(kPort);
   resource.mutable_port()->set_name(std::string(256, 'n'));
   resource.mutable_port()->set_mac_address(std::string(100000, 'm'));
-  EXPECT_THAT(FaultsOf(resource), ElementsAre("x[3].name: is 256 bytes long; at most 255 are taken",
-                                              "x[3].mac_address: is 100000 bytes long; at most 255 are taken"));
+  EXPECT_THAT(FaultsOf(resource),
+              ElementsAre("x[3].name: has 256 characters; at most 255 are taken",
+                          "x[3].mac_address: has 100000 characters; at most 255 are taken"));
   resource = Parse(kPort);
   resource.mutable_port()->set_name(std::string(255, 'n'));
   EXPECT_THAT(FaultsOf(resource), IsEmpty());

@@ -1,5 +1,9 @@
 #include "model/field.h"
 
+#include <algorithm>
+
+#include "base/text.h"
+
 namespace kasane::model {
 namespace {
 
@@ -9,8 +13,9 @@ bool Usable(const Field& field, const std::string& text, Presence presence) {
     if (presence == Presence::kRequired) field.Fail("is missing");
     return false;
   }
-  if (text.size() > kMaxText) {
-    field.Fail("is {} bytes long; at most {} are taken", text.size(), kMaxText);
+  // Counted only where it could matter: a character has at least one byte.
+  if (const size_t length = text.size() > kMaxText ? CountCharacters(text) : 0; length > kMaxText) {
+    field.Fail("has {} characters; at most {} are taken", length, kMaxText);
     return false;
   }
   if (HasControl(text)) {
@@ -75,6 +80,12 @@ std::string Quoted(std::string_view text) {
 
 std::string ReadText(const Field& field, const std::string& text, Presence presence) {
   return Usable(field, text, presence) ? text : std::string();
+}
+
+std::string ReadName(const Field& field, const std::string& text) {
+  std::string without_tabs = text;
+  std::replace(without_tabs.begin(), without_tabs.end(), '\t', ' ');
+  return Usable(field, without_tabs, Presence::kOptional) ? text : std::string();
 }
 
 std::optional<IpAddress> ReadHostAddress(const Field& field, const std::string& text, Presence presence) {

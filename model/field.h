@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/edit_distance.h"
 #include "base/ip_address.h"
 #include "base/mac_address.h"
 #include "base/status.h"
@@ -19,7 +20,7 @@
 
 namespace kasane::model {
 
-// The longest id, name or other single string that is taken, in bytes: Neutron's own limit.
+// The longest id, name or other single string that is taken, in characters: Neutron's own limit.
 inline constexpr size_t kMaxText = 255;
 
 // Where a value stands. Cheap: the path is put together only for a fault. Refers to the field that it was
@@ -53,10 +54,19 @@ bool HasControl(std::string_view text);
 // `text` in quotes for a message: bytes that are not printable escaped, cut off when long.
 std::string Quoted(std::string_view text);
 
+// "; did you mean NAME?" with the nearest of the words that a field may hold, or nothing.
+template <typename Words>
+std::string Suggestion(std::string_view text, const Words& words) {
+  return DidYouMean(Nearest(text, words));
+}
+
 enum class Presence { kOptional, kRequired };
 
-// Text of at most kMaxText bytes without control characters.
+// Text of at most kMaxText characters without control characters.
 std::string ReadText(const Field& field, const std::string& text, Presence presence = Presence::kOptional);
+
+// The same for a name that people gave, which may have tabs.
+std::string ReadName(const Field& field, const std::string& text);
 
 template <typename IdType>
 IdType ReadId(const Field& field, const std::string& text, Presence presence) {

@@ -67,7 +67,7 @@ struct Host {
   bool operator==(const Host&) const = default;
 };
 
-enum class NetworkType : uint8_t { kVxlan, kFlat, kVlan };
+enum class NetworkType : uint8_t { kVxlan, kFlat, kVlan, kLocal };
 
 struct Network {
   NetworkId id;
@@ -144,7 +144,8 @@ struct Port {
   std::string device_id;
   std::string device_owner;
   PortRole role = PortRole::kOther;
-  HostId host;  // Empty: unbound.
+  HostId host;            // Empty: unbound.
+  std::string vnic_type;  // How Nova plugs it: "normal", "direct", ... Empty: normal.
   bool port_security_enabled = true;
   std::vector<SecurityGroupId> security_groups;
 
@@ -202,7 +203,8 @@ struct SecurityGroupRule {
   std::optional<uint16_t> port_range_min;
   std::optional<uint16_t> port_range_max;
   std::optional<IpPrefix> remote_ip_prefix;
-  SecurityGroupId remote_group;  // Empty: any.
+  SecurityGroupId remote_group;      // Empty: any.
+  std::string remote_address_group;  // Not empty: its members are not known here, so the rule allows nothing.
 
   bool operator==(const SecurityGroupRule&) const = default;
 };

@@ -5,20 +5,10 @@
 #include <algorithm>
 #include <tuple>
 
+#include "model/features.h"
+
 namespace kasane::model {
 namespace {
-
-// Names that scripts and dashboards may rely on: add, never rename.
-namespace feature {
-constexpr std::string_view kSecurityGroups = "security_groups";    // Filtering by a port's groups.
-constexpr std::string_view kGateway = "gateway";                   // Routing and SNAT to the world outside.
-constexpr std::string_view kFloatingIp = "floating_ip";            // DNAT from the world outside.
-constexpr std::string_view kDhcp = "dhcp";                         // DHCPv4 and DHCPv6 answers.
-constexpr std::string_view kRa = "ra";                             // IPv6 router advertisements.
-constexpr std::string_view kHostRoutes = "host_routes";            // Routes told by DHCP.
-constexpr std::string_view kProviderNetwork = "provider_network";  // flat and vlan networks.
-constexpr std::string_view kExternalNetwork = "external_network";  // Ports on router:external networks.
-}  // namespace feature
 
 class Collector {
  public:
@@ -55,7 +45,9 @@ bool IsMachine(const Port& port) { return port.role == PortRole::kVm || IsPlugge
 
 void OfNetwork(const Network& network, Collector& out) {
   if (network.type == NetworkType::kVxlan) return;
-  const std::string what = network.type == NetworkType::kFlat ? "flat" : fmt::format("vlan {}", network.vlan);
+  const std::string what = network.type == NetworkType::kVlan    ? fmt::format("vlan {}", network.vlan)
+                           : network.type == NetworkType::kLocal ? "local"
+                                                                 : "flat";
   out.Add(Kind::kNetwork, network.id.str(), network.name, feature::kProviderNetwork,
           fmt::format("The {} provider network is not connected: its ports exchange nothing.", what));
 }
@@ -87,10 +79,17 @@ bool OnExternalNetwork(const NetworkState& state, const Port& port) {
 }
 
 void OfPort(const NetworkState& state, const Port& port, Collector& out) {
-  if (!IsMachine(port)) return;
   const auto add = [&](std::string_view name, std::string detail) {
     out.Add(Kind::kPort, port.id.str(), port.name, name, std::move(detail));
   };
+  if (port.device_owner == "trunk:subport") add(feature::kTrunk, "The subport of a trunk exchanges nothing.");
+  if (!IsMachine(port)) return;
+  if (!port.vnic_type.empty() && port.vnic_type != "normal") {
+    add(feature::kVnicType,
+        fmt::format("Its vnic_type {} is not served: it is connected only if its interface is plugged into the "
+                    "switch of its host, else it stays BUILD.",
+                    port.vnic_type));
+  }
   if (port.port_security_enabled && !port.security_groups.empty()) {
     add(feature::kSecurityGroups, fmt::format("The port's {} not filter: all traffic is allowed.",
                                               Count(port.security_groups.size(), "security group") +
@@ -118,6 +117,16 @@ void OfFloatingIp(const FloatingIp& floating, Collector& out) {
                       floating.floating_ip_address, floating.port));
 }
 
+void OfSecurityGroup(const SecurityGroup& group, Collector& out) {
+  const auto closed = static_cast<size_t>(
+      std::count_if(group.rules.begin(), group.rules.end(),
+                    [](const SecurityGroupRule& rule) { return !rule.remote_address_group.empty(); }));
+  if (closed == 0) return;
+  out.Add(Kind::kSecurityGroup, group.id.str(), group.name, feature::kAddressGroup,
+          fmt::format("{} an address group, whose members are not known here: nothing is allowed by {}.",
+                      Count(closed, "rule") + (closed == 1 ? " names" : " name"), closed == 1 ? "it" : "them"));
+}
+
 }  // namespace
 
 std::vector<NotEnforcedItem> NotEnforced(const NetworkState& state) {
@@ -127,6 +136,7 @@ std::vector<NotEnforcedItem> NotEnforced(const NetworkState& state) {
   for (const auto& [id, port] : state.ports) OfPort(state, *port, out);
   for (const auto& [id, router] : state.routers) OfRouter(state, *router, out);
   for (const auto& [id, floating] : state.floating_ips) OfFloatingIp(*floating, out);
+  for (const auto& [id, group] : state.security_groups) OfSecurityGroup(*group, out);
   return out.Sorted();
 }
 

@@ -154,5 +154,29 @@ TEST(NotEnforcedTest, WayOutsideSortedByKey) {
   EXPECT_THAT(NotEnforced(state)[2].detail, HasSubstr("198.51.100.4 is not translated to port p9"));
 }
 
+TEST(NotEnforcedTest, OtherWaysToPlugAVm) {
+  Port port = SecurePort(PortRole::kVm);
+  port.security_groups.clear();
+  port.vnic_type = "normal";
+  EXPECT_THAT(Summary(WithPort(port)), IsEmpty());
+  port.vnic_type = "direct";
+  EXPECT_THAT(Summary(WithPort(port)), ElementsAre("port p1 vnic_type"));
+  port = SecurePort(PortRole::kOther);
+  port.device_owner = "trunk:subport";
+  EXPECT_THAT(Summary(WithPort(port)), ElementsAre("port p1 trunk"));
+}
+
+TEST(NotEnforcedTest, RulesThatNameAnAddressGroup) {
+  SecurityGroup group;
+  group.id = SecurityGroupId("g1");
+  group.rules.resize(3);
+  group.rules[0].remote_address_group = "ag1";
+  group.rules[2].remote_address_group = "ag1";
+  NetworkState state;
+  state.security_groups[group.id] = std::make_shared<const SecurityGroup>(group);
+  EXPECT_THAT(Summary(state), ElementsAre("security_group g1 address_group"));
+  EXPECT_THAT(NotEnforced(state)[0].detail, HasSubstr("2 rules name an address group"));
+}
+
 }  // namespace
 }  // namespace kasane::model

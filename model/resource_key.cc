@@ -1,6 +1,7 @@
 // Keys and revisions between the model and the protocol.
 #include "kasane/v1/resources.pb.h"
 #include "model/decode.h"
+#include "model/resource_name.h"
 
 namespace kasane::model {
 namespace {
@@ -94,6 +95,23 @@ v1::Revision EncodeRevision(const Revision& revision) {
   out.set_timeline(revision.timeline);
   out.set_counter(revision.counter);
   return out;
+}
+
+std::string NameOf(const v1::Resource& resource) {
+  switch (resource.spec_case()) {
+    case v1::Resource::kNetwork:
+      return resource.network().name();
+    case v1::Resource::kSubnet:
+      return resource.subnet().name();
+    case v1::Resource::kPort:
+      return resource.port().name();
+    case v1::Resource::kRouter:
+      return resource.router().name();
+    case v1::Resource::kSecurityGroup:
+      return resource.security_group().name();
+    default:
+      return "";
+  }
 }
 
 }  // namespace kasane::model

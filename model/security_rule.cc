@@ -49,8 +49,10 @@ std::optional<uint8_t> DecodeProtocol(const std::string& text, IpFamily ethertyp
   if (text.empty() || Lower(text) == "any") return std::nullopt;
   const std::optional<uint8_t> number = ProtocolNumber(text);
   if (!number) {
-    field.Fail("{} is not a protocol; use a name such as tcp, udp, icmp or ipv6-icmp, or a number 0 to 255",
-               Quoted(text));
+    NearestName nearest(text);
+    for (const auto& [known, value] : kProtocols) nearest.Offer(known);
+    field.Fail("{} is not a protocol; use a name such as tcp, udp, icmp or ipv6-icmp, or a number 0 to 255{}",
+               Quoted(text), DidYouMean(nearest.result()));
     return std::nullopt;
   }
   if (ethertype == IpFamily::kV6 && *number == kIcmp) return kIcmpV6;
@@ -111,12 +113,16 @@ void DecodeRemote(const v1::SecurityGroupRule& in, const Field& at, SecurityGrou
   out.remote_ip_prefix = ReadLenientPrefix(prefix, in.remote_ip_prefix(), Presence::kOptional);
   out.remote_group =
       ReadId<SecurityGroupId>(at.Sub("remote_group_id"), in.remote_group_id(), Presence::kOptional);
+  out.remote_address_group = ReadText(at.Sub("remote_address_group_id"), in.remote_address_group_id());
   if (out.remote_ip_prefix && out.remote_ip_prefix->family() != out.ethertype) {
     prefix.Fail("{} contradicts the ethertype {}", *out.remote_ip_prefix,
                 out.ethertype == IpFamily::kV4 ? "IPv4" : "IPv6");
   }
   if (!in.remote_ip_prefix().empty() && !in.remote_group_id().empty()) {
     prefix.Fail("is given beside remote_group_id; give one of them");
+  }
+  if (!out.remote_address_group.empty() && (!in.remote_ip_prefix().empty() || !in.remote_group_id().empty())) {
+    at.Sub("remote_address_group_id").Fail("is given beside another remote; give one of them");
   }
 }
 
@@ -127,9 +133,11 @@ SecurityGroupRule DecodeSecurityGroupRule(const v1::SecurityGroupRule& in, const
   out.id = ReadText(at.Sub("id"), in.id());
   out.ingress = in.direction() == "ingress";
   if (in.direction() != "ingress" && in.direction() != "egress") {
+    static constexpr std::string_view kDirections[] = {"ingress", "egress"};
     at.Sub("direction")
-        .Fail("{}; give ingress or egress",
-              in.direction().empty() ? "is missing" : Quoted(in.direction()) + " is unknown");
+        .Fail("{}; give ingress or egress{}",
+              in.direction().empty() ? "is missing" : Quoted(in.direction()) + " is unknown",
+              Suggestion(in.direction(), kDirections));
   }
   const std::string ethertype = Lower(in.ethertype());
   out.ethertype = ethertype == "ipv6" ? IpFamily::kV6 : IpFamily::kV4;

@@ -4,8 +4,8 @@
 #include <utility>
 
 #include "base/status.h"
-#include "controller/validate/references.h"
 #include "kasane/v1/resources.pb.h"
+#include "model/references.h"
 
 namespace kasane::controller {
 namespace {
@@ -32,7 +32,9 @@ absl::Status Add(Snapshot& snapshot, std::shared_ptr<const v1::Resource> resourc
 
 void AddReferences(const model::NetworkState& state, const model::ResourceKey& key,
                    std::vector<model::ResourceKey>& touched) {
-  const auto note = [&](const Reference& reference) { touched.push_back({reference.kind, reference.id}); };
+  const auto note = [&](const model::Reference& reference) {
+    touched.push_back({reference.kind, reference.id});
+  };
   const auto visit = [&](const auto& map, const auto& id) {
     if (const auto it = map.find(id); it != map.end()) ForEachReference(*it->second, note);
   };

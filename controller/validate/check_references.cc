@@ -5,8 +5,8 @@
 #include <map>
 #include <vector>
 
-#include "controller/validate/references.h"
 #include "controller/validate/validate_context.h"
+#include "model/references.h"
 #include "model/resource_name.h"
 
 namespace kasane::controller::validation {
@@ -29,7 +29,7 @@ class ReferenceCheck {
       const std::string& text = id.str();
       const std::string_view name = NameOf(*value);
       const bool in_request = context_.Touching(kind, text).has_value();
-      ForEachReference(*value, [&](const Reference& reference) {
+      ForEachReference(*value, [&](const model::Reference& reference) {
         if (in_request || context_.Touching(reference.kind, reference.id)) {
           CheckOne({kind, text}, name, reference);
         }
@@ -50,19 +50,33 @@ class ReferenceCheck {
     }
   }
 
+  // One warning for all: a new cloud names hundreds of hosts, and a line for each buries what else there is.
   void ReportUnseenHosts() {
-    for (const auto& [host, ports] : unseen_hosts_) {
-      const auto& [item, count] = ports;
-      context_.Warn(
-          item, *context_.items()[item].key, "binding:host_id",
-          fmt::format("host {} has not been seen yet; {} stay{} BUILD until its agent connects", host,
-                      count == 1 ? "the port" : fmt::format("the {} ports of this request on it", count),
-                      count == 1 ? "s" : ""));
+    if (unseen_hosts_.empty()) return;
+    std::vector<std::string_view> named;
+    size_t first = context_.items().size();
+    size_t ports = 0;
+    for (const auto& [host, users] : unseen_hosts_) {
+      if (named.size() < kNamedUsers) named.push_back(host);
+      first = std::min(first, users.first);
+      ports += users.second;
     }
+    std::string hosts = fmt::format("{}", fmt::join(named, ", "));
+    if (unseen_hosts_.size() > named.size())
+      hosts += fmt::format(" and {} more", unseen_hosts_.size() - named.size());
+    const bool one_host = unseen_hosts_.size() == 1;
+    const std::string stay =
+        ports == 1 ? "the port stays"
+                   : fmt::format("the {} ports of this request on {} stay", ports, one_host ? "it" : "them");
+    context_.Warn(
+        first, *context_.items()[first].key, "binding:host_id",
+        one_host ? fmt::format("host {} has not been seen yet; {} BUILD until its agent connects", hosts, stay)
+                 : fmt::format("{} hosts have not been seen yet ({}); {} BUILD until their agents connect",
+                               unseen_hosts_.size(), hosts, stay));
   }
 
  private:
-  void CheckOne(const model::ResourceKey& key, std::string_view name, const Reference& reference) {
+  void CheckOne(const model::ResourceKey& key, std::string_view name, const model::Reference& reference) {
     if (Exists(context_.after(), reference.kind, reference.id)) return;
     if (context_.IsUnreadable(reference.kind, reference.id)) return;
     if (!reference.must_exist) {

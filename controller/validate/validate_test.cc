@@ -317,7 +317,7 @@ ports:
               IsEmpty());
 }
 
-TEST(Validate, WarnsOncePerHostThatWasNotSeen) {
+TEST(Validate, WarnsOnceOfHostsThatWereNotSeen) {
   const Judgement judgement = Judge(kSmallTopology, R"(
 ports:
 - {id: a, network_id: n1, mac_address: "fa:16:3e:00:01:01", binding:host_id: hv8}
@@ -328,10 +328,8 @@ ports:
   EXPECT_THAT(Texts(judgement.faults), IsEmpty());
   EXPECT_THAT(
       Texts(judgement.warnings),
-      ElementsAre("ports[0].binding:host_id: host hv8 has not been seen yet; the port stays BUILD until its "
-                  "agent connects",
-                  "ports[1].binding:host_id: host hv9 has not been seen yet; the 2 ports of this request on it "
-                  "stay BUILD until its agent connects"));
+      ElementsAre("ports[0].binding:host_id: 2 hosts have not been seen yet (hv8, hv9); the 3 ports of this "
+                  "request on them stay BUILD until their agents connect"));
 }
 
 // Nothing is said about what refers to a resource that could not be read: its own faults come first.

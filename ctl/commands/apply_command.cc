@@ -92,7 +92,9 @@ int RunApply(const ApplyOptions& options, const Globals& globals) {
   for (const v1::Fault& fault : reply->faults()) judged.push_back({fault.path(), fault.message()});
   const std::vector<model::Fault> faults = MergeFaults(input.faults, judged);
   if (!faults.empty()) return Refuse(globals, faults, *std::move(reply));
-  Print(globals, ApplyReport(*reply, input.files, options.dry_run, options.verbose), *reply);
+  const std::string report = ApplyReport(*reply, input.files, options.dry_run, options.verbose);
+  AddNotEnforcedOfFiles(input.files, *reply);
+  Print(globals, report, *reply);
   return kOk;
 }
 

@@ -13,6 +13,7 @@
 #include "kasane/v1/controller.pb.h"
 #include "model/decode.h"
 #include "model/files/resource_yaml.h"
+#include "model/resource_name.h"
 
 namespace kasane::ctl {
 namespace {
@@ -23,23 +24,6 @@ struct GetOptions {
   std::string kind;
   std::vector<std::string> ids;
 };
-
-std::string NameOf(const v1::Resource& resource) {
-  switch (resource.spec_case()) {
-    case v1::Resource::kNetwork:
-      return resource.network().name();
-    case v1::Resource::kSubnet:
-      return resource.subnet().name();
-    case v1::Resource::kPort:
-      return resource.port().name();
-    case v1::Resource::kRouter:
-      return resource.router().name();
-    case v1::Resource::kSecurityGroup:
-      return resource.security_group().name();
-    default:
-      return "";
-  }
-}
 
 Resources OfKind(const v1::ListReply& reply, model::Kind kind) {
   Resources out;
@@ -58,7 +42,7 @@ Resources Matching(const Resources& all, const std::string& text) {
   for (const auto* resource : all) {
     const std::string id = model::DecodeKey(resource->resource())->id;
     if (id == text) return {resource};
-    if (NameOf(resource->resource()) == text) by_name.push_back(resource);
+    if (model::NameOf(resource->resource()) == text) by_name.push_back(resource);
     if (text.size() >= kMinPrefix && id.starts_with(text)) by_prefix.push_back(resource);
   }
   return by_name.empty() ? by_prefix : by_name;
@@ -96,7 +80,7 @@ absl::StatusOr<Surroundings> Around(ControllerClient& client, const v1::ListRepl
   Surroundings around;
   for (const auto& resource : reply.resources()) {
     if (const auto key = model::DecodeKey(resource.resource()))
-      around.names[*key] = NameOf(resource.resource());
+      around.names[*key] = model::NameOf(resource.resource());
   }
   if (!hosts) return around;
   ASSIGN_OR_RETURN(v1::ControllerStatusReply status, client.Status());

@@ -28,6 +28,7 @@ using Action = std::function<int(const Globals&)>;
 // One for each command group: adds its commands to `app`; the one given sets `action`. Both must outlive
 // the parsing.
 void AddApply(cli::Command& app, Action& action);
+void AddImport(cli::Command& app, Action& action);
 void AddGet(cli::Command& app, Action& action);  // get, hosts
 void AddDelete(cli::Command& app, Action& action);
 void AddWatch(cli::Command& app, Action& action);

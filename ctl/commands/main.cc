@@ -36,10 +36,11 @@ int Main(int argc, char** argv) {
   app.AddVersion(KASANE_VERSION);
   app.RequireCommand(/*global_options=*/true);
   AddGlobals(app, globals, format);
-  for (const auto add : {AddApply, AddGet, AddDelete, AddWatch, AddInspect, AddDrops, AddTrace})
+  for (const auto add : {AddApply, AddImport, AddGet, AddDelete, AddWatch, AddInspect, AddDrops, AddTrace})
     add(app, action);
   app.Footer(
-      "Controller: apply, get, delete, hosts, watch. Agent: status, ports, tunnels, networks, routers, flows, "
+      "Controller: apply, import, get, delete, hosts, watch. Agent: status, ports, tunnels, networks, routers, "
+      "flows, "
       "compare, drops, trace.\n"
       "Examples:\n  kasanectl apply -f topology.json\n  kasanectl get ports\n  kasanectl status\n"
       "  kasanectl trace shop-front1 172.16.1.5\nExit codes: 0 done, 1 a fault or a failure, 2 wrong "

@@ -26,7 +26,8 @@ v1::ApplyReply Reply() {
 std::vector<files::ResourceFile> Files() {
   std::vector<files::ResourceFile> files(1);
   files[0].name = "t.yaml";
-  files[0].unused = {{"ports[*].dns_name", 2}};
+  files[0].unused = {
+      {"ports[*].binding:profile", 2, false}, {"ports[*].created_at", 2, true}, {"networks[*].tags", 1, true}};
   return files;
 }
 
@@ -51,14 +52,16 @@ ports           1          1
 warning: t.yaml: ports[0].binding:host_id: host hv9 has not been seen yet
 
 Asked for, and not enforced by this version:
-KIND    ID  NAME  FEATURE        WHAT IT MEANS
-subnet  s1  a     dhcp           No DHCP on 10.0.0.0/24.
-subnet  s2  b     dhcp           No DHCP on 10.0.1.0/24.
-port    p1  web   port_security  Not checked.
+KIND     ID  NAME  FEATURE        WHAT IT MEANS
+subnets  s1  a     dhcp           No DHCP on 10.0.0.0/24.
+subnets  s2  b     dhcp           No DHCP on 10.0.1.0/24.
+ports    p1  web   port_security  Not checked.
 
 Neutron's fields that have a value and no use here:
-FIELD              RESOURCES  FILE
-ports[*].dns_name          2  t.yaml
+FIELD                     RESOURCES
+ports[*].binding:profile          2
+
+Passed over, as they say nothing about forwarding: created_at, tags
 )");
 }
 

@@ -9,7 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/check.h"
-#include "model/files/utf8.h"
+#include "base/text.h"
 #include "vswitch/packet/hex.h"
 
 namespace kasane::ctl {
@@ -135,7 +135,7 @@ std::string Printable(std::string_view text) {
 // such as an IPv6 address, stays whole as far as kLongestWord.
 std::string_view FirstLine(std::string_view text, size_t width) {
   constexpr size_t kLongestWord = 64;
-  const std::string_view line = files::FirstCodePoints(text, width);
+  const std::string_view line = FirstColumns(text, width);
   if (line.size() == text.size()) return line;
   for (size_t end = line.size(); end > 0; --end) {
     if (text[end] == ' ' || text[end - 1] == ',') return text.substr(0, end);
@@ -143,14 +143,14 @@ std::string_view FirstLine(std::string_view text, size_t width) {
   const size_t space = text.find(' ');
   const size_t comma = text.find(',');
   const size_t end = std::min(space, comma == std::string_view::npos ? comma : comma + 1);
-  const std::string_view longest = files::FirstCodePoints(text, std::max(width, kLongestWord));
+  const std::string_view longest = FirstColumns(text, std::max(width, kLongestWord));
   return text.substr(0, std::min(end, longest.size()));
 }
 
 std::vector<std::string> Lines(std::string_view text, const Column& column) {
   if (text.empty()) return {"-"};
-  if (column.width == 0 || files::CodePoints(text) <= column.width) return {std::string(text)};
-  if (!column.wrap) return {std::string(files::FirstCodePoints(text, column.width - 1)) + "…"};
+  if (column.width == 0 || DisplayWidth(text) <= column.width) return {std::string(text)};
+  if (!column.wrap) return {std::string(FirstColumns(text, column.width - 1)) + "…"};
   std::vector<std::string> lines;
   while (!text.empty()) {
     lines.emplace_back(FirstLine(text, column.width));
@@ -199,9 +199,9 @@ void Table::Add(std::vector<std::string> cells) {
 std::string Table::ToString() const {
   std::vector<size_t> widths;
   for (size_t i = 0; i < columns_.size(); ++i) {
-    size_t width = files::CodePoints(columns_[i].title);
+    size_t width = DisplayWidth(columns_[i].title);
     for (const auto& row : rows_) {
-      for (const std::string& line : row[i]) width = std::max(width, files::CodePoints(line));
+      for (const std::string& line : row[i]) width = std::max(width, DisplayWidth(line));
     }
     widths.push_back(width);
   }
@@ -210,7 +210,7 @@ std::string Table::ToString() const {
     std::string text;
     for (size_t i = 0; i < row.size(); ++i) {
       const std::string cell = line < row[i].size() ? row[i][line] : "";
-      const std::string padding(widths[i] - files::CodePoints(cell), ' ');
+      const std::string padding(widths[i] - DisplayWidth(cell), ' ');
       if (i > 0) text += "  ";
       text += columns_[i].right ? padding + cell : cell + padding;
     }

@@ -9,7 +9,7 @@
 #include "ctl/output/output.h"
 #include "kasane/v1/agent.pb.h"
 #include "kasane/v1/controller.pb.h"
-#include "model/files/utf8.h"
+#include "base/text.h"
 
 namespace kasane::ctl {
 namespace {
@@ -28,7 +28,7 @@ Message Parse(const std::string& text) {
 size_t Widest(const std::string& table) {
   std::istringstream stream(table);
   size_t widest = 0;
-  for (std::string line; std::getline(stream, line);) widest = std::max(widest, files::CodePoints(line));
+  for (std::string line; std::getline(stream, line);) widest = std::max(widest, DisplayWidth(line));
   return widest;
 }
 

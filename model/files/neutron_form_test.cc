@@ -6,6 +6,7 @@
 #include <set>
 
 #include "kasane/v1/resources.pb.h"
+#include "model/features.h"
 
 namespace kasane::files {
 namespace {
@@ -20,9 +21,9 @@ void ExpectComplete(const Descriptor& message) {
   for (const FieldForm& form : FormOf(message)) {
     EXPECT_TRUE(names.insert(form.name).second) << message.name() << " has " << form.name << " twice";
     const FieldDescriptor* field = ProtoField(message, form);
-    const bool has_field = form.use != Use::kIgnored && form.use != Use::kUnused;
-    ASSERT_EQ(field != nullptr, has_field) << message.name() << "." << form.name;
-    if (has_field) named.insert(field);
+    ASSERT_EQ(field != nullptr, IsStored(form.use)) << message.name() << "." << form.name;
+    if (field != nullptr) named.insert(field);
+    EXPECT_EQ(form.use == Use::kNotEnforced, !model::feature::Explanation(form.feature).empty()) << form.name;
     EXPECT_TRUE(form.use != Use::kReadTrue || field->cpp_type() == FieldDescriptor::CPPTYPE_BOOL) << form.name;
   }
   for (int i = 0; i < message.field_count(); ++i) {
@@ -47,9 +48,13 @@ TEST(NeutronFormTest, Sections) {
   EXPECT_EQ(KindOfSection("hosts"), model::Kind::kHost);
   EXPECT_EQ(KindOfSection("port"), std::nullopt);
   EXPECT_EQ(KindOfSection("quotas"), std::nullopt);
-  EXPECT_TRUE(IsUnusedSection("quotas"));
-  EXPECT_TRUE(IsUnusedSection("metering-labels"));
-  EXPECT_FALSE(IsUnusedSection("ports"));
+  EXPECT_EQ(FindOtherSection("quotas")->use, Use::kMetadata);
+  EXPECT_EQ(FindOtherSection("metering-labels")->feature, model::feature::kMetering);
+  EXPECT_EQ(FindOtherSection("ports"), nullptr);
+  EXPECT_TRUE(IsLinksSection("ports_links"));
+  EXPECT_TRUE(IsLinksSection("trunks_links"));
+  EXPECT_FALSE(IsLinksSection("ports"));
+  EXPECT_FALSE(IsLinksSection("colour_links"));
 }
 
 TEST(NeutronFormTest, SuggestionsAreNearOrNone) {

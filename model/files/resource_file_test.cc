@@ -116,17 +116,27 @@ TEST(ResourceFileTest, WhatNeutronKnowsAndWeDoNotIsCounted) {
 quotas: []
 agents: [{id: a}, {id: b}]
 ports:
-- {id: p1, dns_name: web, status: DOWN, binding:vif_type: unbound, tags: []}
-- {id: p2, dns_name: db}
-- {id: p3, dns_name: ""}
+- {id: p1, binding:profile: {a: b}, status: DOWN, binding:vif_type: unbound, tags: []}
+- {id: p2, binding:profile: {a: b}, qos_policy_id: q1, trunk_details: null}
+- {id: p3, binding:profile: {}, mac_learning_enabled: false}
+routers: [{id: r1, external_gateways: [{network_id: a}]}, {id: r2, external_gateways: [{network_id: a}, {network_id: b}]}]
+trunks: [{id: t1, name: trunk}]
 security-groups:
 - {id: g, security_group_rules: [{created_at: now}, {created_at: then}]}
 )");
   EXPECT_THAT(file.faults, IsEmpty());
   std::vector<std::string> unused;
   for (const UnusedField& field : file.unused) unused.push_back(fmt::format("{} {}", field.path, field.count));
-  EXPECT_THAT(unused, ElementsAre("agents 2", "ports[*].dns_name 2",
+  EXPECT_THAT(unused, ElementsAre("agents 2", "ports[*].binding:profile 2",
                                   "security-groups[*].security_group_rules[*].created_at 2"));
+  EXPECT_TRUE(file.unused[0].metadata);
+  EXPECT_FALSE(file.unused[1].metadata);
+  std::vector<std::string> asked;
+  for (const FieldNotEnforced& field : file.not_enforced)
+    asked.push_back(file.items[field.item].path() + " " + field.feature);
+  EXPECT_THAT(asked, ElementsAre("ports[1] qos", "routers[1] second_gateway"));
+  ASSERT_EQ(file.others.size(), 1U);
+  EXPECT_EQ(file.others[0].feature, "trunk");
 }
 
 TEST(ResourceFileFaultTest, One) {
@@ -246,6 +256,16 @@ TEST(ReadResourceFileTest, RecordedTopologiesLoadAsTheyAre) {
     EXPECT_EQ(counts, c.counts) << c.name;
     for (const model::Fault& fault : faults) ADD_FAILURE() << c.name << ": " << ToString(fault);
   }
+}
+
+TEST(ResourceFileTest, LinesOfPaths) {
+  const auto file =
+      Parse("ports:\n- id: p1\n  fixed_ips:\n  - {subnet_id: s1,\n     ip_address: x}\n- id: p2\n");
+  EXPECT_EQ(LineOf(file, "ports[0]"), 2);
+  EXPECT_EQ(LineOf(file, "ports[0].fixed_ips[0].ip_address"), 5);
+  EXPECT_EQ(LineOf(file, "ports[0].mac_address"), 2);
+  EXPECT_EQ(LineOf(file, "ports[1].id"), 6);
+  EXPECT_EQ(LineOf(file, "nowhere"), 0);
 }
 
 }  // namespace

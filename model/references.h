@@ -9,11 +9,11 @@
 
 #include "model/decode.h"
 
-namespace kasane::controller {
+namespace kasane::model {
 
 // One field that names another resource. Refers to the resource that it came from.
 struct Reference {
-  model::Kind kind;
+  Kind kind;
   const std::string& id;      // Never empty.
   std::string_view field;     // "fixed_ips"
   int index = -1;             // Position in a list, or -1.
@@ -26,14 +26,14 @@ std::string FieldPath(const Reference& reference);
 
 using ReferenceVisitor = absl::FunctionRef<void(const Reference&)>;
 
-void ForEachReference(const model::Host& host, ReferenceVisitor visit);
-void ForEachReference(const model::Network& network, ReferenceVisitor visit);
-void ForEachReference(const model::Subnet& subnet, ReferenceVisitor visit);
-void ForEachReference(const model::Port& port, ReferenceVisitor visit);
-void ForEachReference(const model::Router& router, ReferenceVisitor visit);
-void ForEachReference(const model::FloatingIp& floating_ip, ReferenceVisitor visit);
-void ForEachReference(const model::SecurityGroup& group, ReferenceVisitor visit);
-void ForEachReference(const model::AddressClaim& claim, ReferenceVisitor visit);
-void ForEachReference(const model::AnyResource& resource, ReferenceVisitor visit);
+void ForEachReference(const Host& host, ReferenceVisitor visit);
+void ForEachReference(const Network& network, ReferenceVisitor visit);
+void ForEachReference(const Subnet& subnet, ReferenceVisitor visit);
+void ForEachReference(const Port& port, ReferenceVisitor visit);
+void ForEachReference(const Router& router, ReferenceVisitor visit);
+void ForEachReference(const FloatingIp& floating_ip, ReferenceVisitor visit);
+void ForEachReference(const SecurityGroup& group, ReferenceVisitor visit);
+void ForEachReference(const AddressClaim& claim, ReferenceVisitor visit);
+void ForEachReference(const AnyResource& resource, ReferenceVisitor visit);
 
-}  // namespace kasane::controller
+}  // namespace kasane::model
