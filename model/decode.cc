@@ -255,6 +255,8 @@ std::vector<AllowedAddressPair> DecodeAddressPairs(const v1::Port& in, const Fie
   return out;
 }
 
+}  // namespace
+
 PortRole RoleOf(const std::string& device_owner) {
   static constexpr std::pair<std::string_view, PortRole> kRoles[] = {
       {"network:router_interface", PortRole::kRouterInterface},
@@ -270,6 +272,8 @@ PortRole RoleOf(const std::string& device_owner) {
   }
   return PortRole::kOther;
 }
+
+namespace {
 
 std::vector<SecurityGroupId> DecodePortGroups(const v1::Port& in, const Field& at) {
   std::vector<SecurityGroupId> out;
