@@ -18,7 +18,7 @@ import sys
 
 from sources import TOP, sources
 
-ROW = re.compile(r"^\| `([^`]+)/` \|.*\| ([^|]+) \|$")
+ROW = re.compile(r"^\| ((?:`[^`]+/`(?:, )?)+) \|.*\| ([^|]+) \|$")
 INCLUDE = re.compile(r'^\s*#\s*include "([^"]+)"', re.MULTILINE)
 GENERATED = "kasane/v1/"  # From proto/.
 
@@ -30,7 +30,7 @@ def read_table():
         row = ROW.match(line)
         if not row:
             continue
-        folder, column = row.groups()
+        folders, column = re.findall(r"`([^`]+)/`", row[1]), row[2]
         words = [word.strip() for word in re.sub(r"[`/]|\(.*?\)", "", column).split(",")]
         uses = set()
         for word in words:
@@ -41,11 +41,11 @@ def read_table():
                 continue
             used = [name for name in allowed if name == word or name.endswith("/" + word)]
             if not used:
-                sys.exit(f"ARCHITECTURE.md: {folder}/ may use \"{word}\", which is no folder of a row above")
+                sys.exit(f"ARCHITECTURE.md: {folders[0]}/ may use \"{word}\", which is no folder of a row above")
             uses.update(used)
         for used in list(uses):
             uses |= allowed[used]
-        allowed[folder] = uses
+        allowed.update({folder: uses for folder in folders})
     return allowed
 
 
