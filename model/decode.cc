@@ -265,6 +265,8 @@ std::vector<AllowedAddressPair> DecodeAddressPairs(const v1::Port& in, const Fie
   return out;
 }
 
+}  // namespace
+
 PortRole RoleOf(const std::string& device_owner) {
   static constexpr std::pair<std::string_view, PortRole> kRoles[] = {
       {"network:router_interface", PortRole::kRouterInterface},
@@ -281,6 +283,8 @@ PortRole RoleOf(const std::string& device_owner) {
   if (device_owner.starts_with("network:")) return PortRole::kNetworkService;
   return PortRole::kOther;
 }
+
+namespace {
 
 std::vector<SecurityGroupId> DecodePortGroups(const v1::Port& in, const Field& at) {
   std::vector<SecurityGroupId> out;

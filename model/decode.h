@@ -43,6 +43,8 @@ using AnyResource =
 
 ResourceKey KeyOf(const AnyResource& resource);
 
+PortRole RoleOf(const std::string& device_owner);
+
 // Decodes `resource`; appends to `faults` everything wrong with it, each path beginning with `path`
 // ("ports[3]"). Returns nothing exactly if it appended a fault.
 std::optional<AnyResource> Decode(const v1::Resource& resource, const std::string& path,

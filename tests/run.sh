@@ -3,7 +3,7 @@
 #
 #   tests/run.sh [--full] [PHASE...]
 #
-# Phases, all by default: build format unit lab tidy e2e. Unit tests are built and run with ASan and UBSan,
+# Phases, all by default: build format structure unit lab tidy e2e. Unit tests are built and run with ASan and UBSan,
 # and only so; the programs, which the lab and end-to-end tests run, as for release. --full repeats the
 # end-to-end tests of crashes and restarts many times, lints each file by itself, and runs tests/long/ (the fuzzers,
 # which as unit tests run their corpora and some thousand changes of them; the trace against the wire). The last line
@@ -99,6 +99,22 @@ phase_format() {
   fi
 }
 
+# What the sources look like from above: folders, types, suites, headers.
+phase_structure() {
+  local check all=()
+  [ -z "${KASANE_TEST_FULL:-}" ] || all=(--all)
+  for check in "include_graph.py --draw build/structure" one_definition.py test_names.py "headers.py build ${all[*]}"; do
+    # shellcheck disable=SC2086  # Its arguments are words.
+    if tests/structure/$check >"$logs/structure.log" 2>&1; then
+      pass
+      tail -n 1 "$logs/structure.log" | sed 's/^/   /'
+    else
+      tail -n 30 "$logs/structure.log"
+      fail "structure: ${check%% *}"
+    fi
+  done
+}
+
 phase_lab() { run_ctest build lab; }
 
 phase_unit() {
@@ -158,11 +174,11 @@ for argument in "$@"; do
       sed -n '2,/^set/s/^# \{0,1\}//p' "${BASH_SOURCE[0]}"
       exit 0
       ;;
-    build | format | unit | lab | tidy | e2e) phases+=("$argument") ;;
+    build | format | structure | unit | lab | tidy | e2e) phases+=("$argument") ;;
     *) die "unknown argument $argument; see tests/run.sh --help" ;;
   esac
 done
-[ "${#phases[@]}" -gt 0 ] || phases=(build format unit lab tidy e2e)
+[ "${#phases[@]}" -gt 0 ] || phases=(build format structure unit lab tidy e2e)
 
 mkdir -p "$logs"
 start=$(date +%s%N)

@@ -3,18 +3,24 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
 #include <map>
+#include <memory>
 #include <utility>
 #include <vector>
 
+#include "tests/random/random_cloud.h"
 #include "view/host_view_builder.h"
 #include "vswitch/packet/packet_text.h"
+#include "vswitch/packet/testing/frames.h"
 #include "vswitch/sim/cloud.h"
 
 namespace kasane::differential {
 namespace {
 
 using Json = nlohmann::ordered_json;
+using random::kHost;
+using random::Stimulus;
 
 Json FixedIps(const model::Port& port) {
   Json ips = Json::array();
@@ -25,16 +31,15 @@ Json FixedIps(const model::Port& port) {
 }
 
 Json PortJson(const model::Port& port) {
-  const bool vm = port.role == model::PortRole::kVm;
   Json json = {{"id", port.id.str()},
                {"name", port.name},
                {"network_id", port.network.str()},
                {"mac_address", port.mac.ToString()},
-               {"device_owner", vm ? "compute:nova" : "network:router_interface"},
-               {"fixed_ips", FixedIps(port)}};
-  if (!vm) json["device_id"] = port.device_id;
-  if (vm) json["binding:host_id"] = port.host.str();
-  if (vm) json["port_security_enabled"] = port.port_security_enabled;
+               {"device_owner", port.device_owner},
+               {"fixed_ips", FixedIps(port)},
+               {"port_security_enabled", port.port_security_enabled}};
+  if (!port.device_id.empty()) json["device_id"] = port.device_id;
+  if (!port.host.empty()) json["binding:host_id"] = port.host.str();
   if (!port.admin_state_up) json["admin_state_up"] = false;
   for (const model::AllowedAddressPair& pair : port.allowed_address_pairs) {
     Json entry = {{"ip_address", pair.prefix.ToString()}};
@@ -86,14 +91,19 @@ std::string TopologyText(const model::NetworkState& state) {
   return text;
 }
 
-sim::CloudResult Expected(const model::NetworkState& state, const Stimulus& stimulus) {
+sim::Cloud CloudOf(const model::NetworkState& state) {
   std::map<HostId, vswitch::HostView> views;
   for (const auto& [id, host] : state.hosts) {
     views.emplace(id, view::BuildHostView(state, id, {host->tunnel_v4, host->tunnel_v6}));
   }
-  const sim::Cloud cloud(std::move(views));
-  return stimulus.port ? cloud.FromPort(kHost, *stimulus.port, stimulus.frame)
-                       : cloud.FromTunnel(kHost, stimulus.outer_source, stimulus.vni, stimulus.frame);
+  return sim::Cloud(std::move(views));
+}
+
+sim::CloudResult Expected(const model::NetworkState& state, const Stimulus& stimulus) {
+  const sim::Cloud cloud = CloudOf(state);
+  if (stimulus.port)
+    return cloud.FromPort(state.ports.at(*stimulus.port)->host, *stimulus.port, stimulus.frame);
+  return cloud.FromTunnel(kHost, stimulus.outer_source, stimulus.vni, stimulus.frame);
 }
 
 std::string SourceHost(const model::NetworkState& state, const IpAddress& vtep) {
@@ -105,11 +115,10 @@ std::string SourceHost(const model::NetworkState& state, const IpAddress& vtep) 
 
 std::string Quoted(const std::string& text) { return Json(text).dump(); }
 
-}  // namespace
-
-std::string CaseText(const model::NetworkState& state, const Stimulus& stimulus, const std::string& why) {
+// The step that sends the frame, with all that must come of it.
+std::string SendText(const model::NetworkState& state, const Stimulus& stimulus) {
   const sim::CloudResult expected = Expected(state, stimulus);
-  std::string text = fmt::format("case: {}\n{}steps:\n  - send:\n", Quoted(why), TopologyText(state));
+  std::string text = "  - send:\n";
   if (stimulus.port) {
     text += fmt::format("      from: {}\n", *stimulus.port);
   } else {
@@ -127,6 +136,39 @@ std::string CaseText(const model::NetworkState& state, const Stimulus& stimulus,
                         expected.drops.front().host);
   }
   return text;
+}
+
+frames::Bytes Announcement(const model::AddressClaim& claim) {
+  if (claim.address.is_v4()) {
+    return frames::Arp({MacAddress::Broadcast(), claim.mac}, 1, claim.mac, claim.address, MacAddress(),
+                       claim.address);
+  }
+  const IpAddress everybody = *IpAddress::Parse("ff02::1");
+  return frames::Advertisement({MulticastMac(everybody), claim.mac}, {claim.address, everybody, 255},
+                               claim.address, &claim.mac);
+}
+
+// The claims of `state` are made by announcements, the oldest first.
+std::string ClaimsText(const model::NetworkState& state) {
+  std::vector<std::shared_ptr<const model::AddressClaim>> claims;
+  for (const auto& [id, claim] : state.address_claims) claims.push_back(claim);
+  std::sort(claims.begin(), claims.end(),
+            [](const auto& a, const auto& b) { return a->sequence < b->sequence; });
+  model::NetworkState before = state;
+  before.address_claims.clear();
+  std::string text;
+  for (const auto& claim : claims) {
+    text += SendText(before, {claim->port, {}, 0, Announcement(*claim)});
+    before.address_claims.emplace(claim->id, claim);
+  }
+  return text;
+}
+
+}  // namespace
+
+std::string CaseText(const model::NetworkState& state, const Stimulus& stimulus, const std::string& why) {
+  return fmt::format("case: {}\n{}steps:\n{}{}", Quoted(why), TopologyText(state), ClaimsText(state),
+                     SendText(state, stimulus));
 }
 
 }  // namespace kasane::differential

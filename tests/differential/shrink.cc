@@ -9,10 +9,22 @@
 namespace kasane::differential {
 namespace {
 
+// A claim goes with its port.
+void EraseClaimsOfNobody(model::NetworkState& state) {
+  std::erase_if(state.address_claims,
+                [&](const auto& entry) { return !state.ports.contains(entry.second->port); });
+}
+
+void ErasePort(model::NetworkState& state, const PortId& id) {
+  state.ports.erase(id);
+  EraseClaimsOfNobody(state);
+}
+
 void EraseNetwork(model::NetworkState& state, const NetworkId& id) {
   state.networks.erase(id);
   std::erase_if(state.subnets, [&](const auto& entry) { return entry.second->network == id; });
   std::erase_if(state.ports, [&](const auto& entry) { return entry.second->network == id; });
+  EraseClaimsOfNobody(state);
 }
 
 void EraseSubnet(model::NetworkState& state, const SubnetId& id) {
@@ -48,7 +60,10 @@ std::vector<model::NetworkState> Smaller(const model::NetworkState& state, const
   }
   for (const auto& [id, port] : state.ports) {
     if (id == keep) continue;
-    add([&, name = id](model::NetworkState& smaller) { smaller.ports.erase(name); });
+    add([&, name = id](model::NetworkState& smaller) { ErasePort(smaller, name); });
+  }
+  for (const auto& [id, claim] : state.address_claims) {
+    add([&, name = id](model::NetworkState& smaller) { smaller.address_claims.erase(name); });
   }
   for (const auto& [id, subnet] : state.subnets) {
     add([&, name = id](model::NetworkState& smaller) { EraseSubnet(smaller, name); });
@@ -61,10 +76,15 @@ std::vector<model::NetworkState> Smaller(const model::NetworkState& state, const
     }
   }
   for (const auto& [id, port] : state.ports) {
-    if (port->allowed_address_pairs.empty()) continue;
-    auto changed = std::make_shared<model::Port>(*port);
-    changed->allowed_address_pairs.clear();
-    add([&, name = id](model::NetworkState& smaller) { smaller.ports[name] = changed; });
+    const auto without = [&](auto list, size_t n) {
+      auto changed = std::make_shared<model::Port>(*port);
+      auto& entries = (*changed).*list;
+      entries.erase(entries.begin() + static_cast<std::ptrdiff_t>(n));
+      add([&, name = id](model::NetworkState& smaller) { smaller.ports[name] = changed; });
+    };
+    for (size_t n = 0; n < port->allowed_address_pairs.size(); ++n)
+      without(&model::Port::allowed_address_pairs, n);
+    for (size_t n = 0; n < port->fixed_ips.size(); ++n) without(&model::Port::fixed_ips, n);
   }
   return candidates;
 }

@@ -6,8 +6,8 @@
 #include <thread>
 
 #include "base/status.h"
-#include "tests/differential/random_cloud.h"
 #include "tests/differential/switch_under_test.h"
+#include "tests/random/random_cloud.h"
 
 namespace kasane::differential {
 namespace {
@@ -18,10 +18,10 @@ MacAddress MacOf(size_t n) { return MacAddress({0xfa, 0x16, 0x3e, 0, 0, static_c
 vswitch::HostView OneNetwork() {
   const NetworkId n("n");
   vswitch::HostView view;
-  view.host = kHost;
-  view.tunnel_addresses.v4 = OwnVtep();
+  view.host = random::kHost;
+  view.tunnel_addresses = random::OwnVteps();
   view.networks.emplace(n, vswitch::NetworkView{n, "n", *Vni::From(5), 1450, true, {}});
-  for (const PortId& id : LocalPorts()) {
+  for (const PortId& id : random::LocalPorts()) {
     const size_t number = view.ports.size() + 1;
     const IpAddress ip = *IpAddress::Parse(fmt::format("2001:db8::{}", number));
     view.ports.emplace(id, vswitch::LocalPort{id, id.str(), n, MacOf(number), {ip}, true, false, {}});
@@ -38,15 +38,16 @@ frames::Bytes Probe(const vswitch::HostView& view, const PortId& from) {
 }
 
 TEST(SlowPathReal, AStormAtOnePortTakesNoAnswersFromAnother) {
-  auto under_test = SwitchUnderTest::Start({LocalPorts(), OwnVtep(), PeerVteps(), slowpath::RateLimit{}});
+  auto under_test = SwitchUnderTest::Start(
+      {random::LocalPorts(), random::OwnVteps(), random::PeerVteps(), slowpath::RateLimit{}});
   ASSERT_TRUE(under_test.ok()) << Message(under_test.status());
   SwitchUnderTest& net = **under_test;
   const vswitch::HostView view = OneNetwork();
   const absl::Status applied = net.Apply(view);
   ASSERT_TRUE(applied.ok()) << Message(applied);
 
-  const PortId storm = LocalPorts()[0];
-  const PortId quiet = LocalPorts()[1];
+  const PortId storm = random::LocalPorts()[0];
+  const PortId quiet = random::LocalPorts()[1];
   const int kMilliseconds = 2000;
   auto next = std::chrono::steady_clock::now();
   for (int ms = 0; ms < kMilliseconds; ++ms) {

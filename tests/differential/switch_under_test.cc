@@ -15,6 +15,7 @@
 #include <chrono>
 #include <cstring>
 #include <filesystem>
+#include <utility>
 
 #include "base/status.h"
 #include "tests/lab/netns.h"
@@ -28,6 +29,7 @@ namespace {
 
 constexpr uint16_t kFenceType = 0x88b5;  // IEEE 802 local experimental, both.
 constexpr uint16_t kSlowFenceType = 0x88b6;
+constexpr uint32_t kFencePriority = 65000;  // Above all of the agent's.
 constexpr std::chrono::seconds kPatience{20};
 constexpr char kSchema[] = "/usr/share/openvswitch/vswitch.ovsschema";
 const MacAddress kNicPeer({0x02, 0, 0, 0, 0, 0xfe});
@@ -74,17 +76,21 @@ bool IsFence(const frames::Bytes& frame) {
          (frame[13] == (kFenceType & 0xff) || frame[13] == (kSlowFenceType & 0xff));
 }
 
-// A VXLAN packet over IPv4 as the switch sends it: no options, UDP to 4789.
+// A VXLAN packet as the switch sends it: no IP options or extension headers, UDP to 4789.
 std::optional<TunnelFrame> ParseVxlan(const frames::Bytes& frame) {
-  constexpr size_t kInner = 14 + 20 + 8 + 8;
-  if (frame.size() < kInner || frame[12] != 0x08 || frame[13] != 0 || frame[14] != 0x45 || frame[23] != 17)
-    return {};
-  if (frame[36] != 0x12 || frame[37] != 0xb5) return {};
+  constexpr size_t kUdpAndVxlan = 8 + 8;
+  if (frame.size() < 14 + 20) return {};
+  const bool v4 = frame[12] == 0x08 && frame[13] == 0 && frame[14] == 0x45 && frame[23] == 17;
+  const bool v6 = frame[12] == 0x86 && frame[13] == 0xdd && frame[20] == 17;
+  const size_t udp = 14 + (v4 ? 20 : 40);
+  if ((!v4 && !v6) || frame.size() < udp + kUdpAndVxlan) return {};
+  if (frame[udp + 2] != 0x12 || frame[udp + 3] != 0xb5) return {};
+  const std::span<const uint8_t> bytes(frame);
   TunnelFrame out;
-  out.source = IpAddress::V4(std::span<const uint8_t, 4>(&frame[26], 4));
-  out.destination = IpAddress::V4(std::span<const uint8_t, 4>(&frame[30], 4));
-  out.vni = static_cast<uint32_t>(frame[46] << 16 | frame[47] << 8 | frame[48]);
-  out.inner.assign(frame.begin() + kInner, frame.end());
+  out.source = v4 ? IpAddress::V4(bytes.subspan<26, 4>()) : IpAddress::V6(bytes.subspan<22, 16>());
+  out.destination = v4 ? IpAddress::V4(bytes.subspan<30, 4>()) : IpAddress::V6(bytes.subspan<38, 16>());
+  out.vni = static_cast<uint32_t>(frame[udp + 12] << 16 | frame[udp + 13] << 8 | frame[udp + 14]);
+  out.inner.assign(frame.begin() + static_cast<std::ptrdiff_t>(udp + kUdpAndVxlan), frame.end());
   return out;
 }
 
@@ -97,9 +103,7 @@ absl::StatusOr<std::unique_ptr<SwitchUnderTest>> SwitchUnderTest::Start(const Sw
   if (mkdtemp(pattern) == nullptr) return FromErrno("mkdtemp");
   out->directory_ = pattern;
   // Quiet interfaces: nothing but what the test sends.
-  for (const char* name : {"ipv6/conf/all/disable_ipv6", "ipv6/conf/default/disable_ipv6"}) {
-    RETURN_IF_ERROR(lab::SetSysctl(name, "1"));
-  }
+  RETURN_IF_ERROR(lab::SetSysctl("ipv6/conf/default/disable_ipv6", "1"));
   RETURN_IF_ERROR(Ip({"link", "set", "lo", "up"}));
   RETURN_IF_ERROR(out->StartDaemons());
   RETURN_IF_ERROR(out->MakeUnderlay());
@@ -153,7 +157,11 @@ absl::Status SwitchUnderTest::MakeUnderlay() {
   RETURN_IF_ERROR(
       Vsctl({"add-br", "br-phy", "--", "set", "bridge", "br-phy", "datapath_type=netdev",
              "other_config:hwaddr=" + bridge_mac_.ToString(), "--", "add-port", "br-phy", nic_.name}));
-  RETURN_IF_ERROR(Ip({"addr", "add", config_.vtep.ToString() + "/24", "dev", "br-phy"}));
+  RETURN_IF_ERROR(Ip({"addr", "add", config_.vteps.v4->ToString() + "/24", "dev", "br-phy"}));
+  if (config_.vteps.v6) {
+    RETURN_IF_ERROR(lab::SetSysctl("ipv6/conf/br-phy/disable_ipv6", "0"));
+    RETURN_IF_ERROR(Ip({"addr", "add", config_.vteps.v6->ToString() + "/64", "dev", "br-phy", "nodad"}));
+  }
   RETURN_IF_ERROR(Ip({"link", "set", "br-phy", "up"}));
   for (const IpAddress& peer : config_.peers) {
     RETURN_IF_ERROR(Ip(
@@ -184,13 +192,18 @@ absl::Status SwitchUnderTest::StartDatapath() {
   ovs::OvsConfig config;
   config.run_dir = directory_;
   config.datapath_type = "netdev";
-  config.tunnel_addresses.v4 = config_.vtep;
+  config.tunnel_addresses = config_.vteps;
   config.slow_path_rate = config_.slow_path_rate;
-  auto datapath = ovs::OvsDatapath::Create(config, [this] {
+  const auto on_event = [this] {
     const std::lock_guard lock(mutex_);
     ++events_;
     event_.notify_all();
-  });
+  };
+  const auto on_announcement = [this](const slowpath::Announcement& announcement) {
+    const std::lock_guard lock(mutex_);
+    announcements_.push_back(announcement);
+  };
+  auto datapath = ovs::OvsDatapath::Create(config, on_event, on_announcement);
   if (!datapath.ok()) return datapath.status();
   datapath_ = std::move(datapath).value();
   datapath_->WantTunnels(config_.peers);
@@ -235,7 +248,7 @@ absl::Status SwitchUnderTest::AddFences() {
   const auto add = [&](const std::string& bridge, uint16_t type, const std::string& actions) {
     return RunTool("ovs-ofctl",
                    {"-O", "OpenFlow15", "add-flow", fmt::format("unix:{}/{}.mgmt", directory_, bridge),
-                    fmt::format("priority=65000,dl_type={:#x},actions={}", type, actions)},
+                    fmt::format("priority={},dl_type={:#x},actions={}", kFencePriority, type, actions)},
                    environment);
   };
   RETURN_IF_ERROR(add("br-int", kFenceType, "in_port"));
@@ -269,7 +282,8 @@ absl::StatusOr<Observed> SwitchUnderTest::SendFromPort(const PortId& port, const
 
 absl::StatusOr<Observed> SwitchUnderTest::SendFromTunnel(const IpAddress& outer_source, uint32_t vni,
                                                          const frames::Bytes& inner) {
-  return Exchange(nic_, frames::Vxlan({bridge_mac_, kNicPeer}, {outer_source, config_.vtep, 64}, vni, inner));
+  const IpAddress& own = outer_source.is_v4() ? *config_.vteps.v4 : *config_.vteps.v6;
+  return Exchange(nic_, frames::Vxlan({bridge_mac_, kNicPeer}, {outer_source, own, 64}, vni, inner));
 }
 
 absl::StatusOr<Observed> SwitchUnderTest::Exchange(const Tap& tap, const frames::Bytes& frame) {
@@ -291,8 +305,13 @@ absl::StatusOr<Observed> SwitchUnderTest::AwaitFences(const Tap& tap) {
   for (int i = 0; i < 2; ++i) RETURN_IF_ERROR(AwaitFence(tap, kFenceType, observed));
   // Whatever the agent was asked, it has answered before this one, whose port is as good as any.
   RETURN_IF_ERROR(AwaitFence(taps_.begin()->second, kSlowFenceType, observed));
+  {
+    const std::lock_guard lock(mutex_);
+    observed.announcements = std::exchange(announcements_, {});
+  }
   std::sort(observed.local.begin(), observed.local.end());
   std::sort(observed.tunnel.begin(), observed.tunnel.end());
+  std::sort(observed.announcements.begin(), observed.announcements.end());
   return observed;
 }
 
@@ -340,6 +359,17 @@ void SwitchUnderTest::Sort(const PortId* port, const frames::Bytes& frame, Obser
   }
 }
 
+absl::StatusOr<std::vector<std::string>> SwitchUnderTest::Differences(const vswitch::HostView& view) {
+  ASSIGN_OR_RETURN(const auto discrepancies, datapath_->Compare(view));
+  std::vector<std::string> texts;
+  for (const vswitch::Discrepancy& one : discrepancies) {
+    if (one.entry.priority == kFencePriority) continue;
+    texts.push_back(fmt::format("{} {} priority {} {} actions {}", Label(one.kind), one.entry.stage,
+                                one.entry.priority, one.entry.match, one.entry.actions));
+  }
+  return texts;
+}
+
 absl::Status SwitchUnderTest::ForgetLearned() {
   RETURN_IF_ERROR(RunTool("ovs-ofctl",
                           {"-O", "OpenFlow15", "del-flows", fmt::format("unix:{}/br-int.mgmt", directory_),
@@ -358,8 +388,8 @@ absl::Status SwitchUnderTest::AwaitLearned() {
 }
 
 absl::StatusOr<std::map<vswitch::DropReason, uint64_t>> SwitchUnderTest::Drops() {
-  // Counters of cached flows reach the flow tables with the revalidators.
-  RETURN_IF_ERROR(RunTool("ovs-appctl", {"revalidator/wait"}, {"OVS_RUNDIR=" + directory_}));
+  // Counters of cached flows reach the flow tables as what they teach does.
+  RETURN_IF_ERROR(AwaitLearned());
   ASSIGN_OR_RETURN(const std::vector<vswitch::InstalledEntry> entries, datapath_->Dump());
   std::map<vswitch::DropReason, uint64_t> drops;
   for (const vswitch::InstalledEntry& entry : entries) {

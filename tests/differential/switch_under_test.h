@@ -20,6 +20,7 @@
 #include "vswitch/host_view.h"
 #include "vswitch/packet/testing/frames.h"
 #include "vswitch/slowpath/rate_limiter.h"
+#include "vswitch/slowpath/slow_path.h"
 
 namespace kasane::differential {
 
@@ -36,12 +37,15 @@ struct TunnelFrame {
 struct Observed {
   std::vector<std::pair<PortId, frames::Bytes>> local;
   std::vector<TunnelFrame> tunnel;
+  std::vector<slowpath::Announcement> announcements;
+
+  bool operator==(const Observed&) const = default;
 };
 
 struct SwitchConfig {
   std::vector<PortId> ports;
-  IpAddress vtep;                // Own; IPv4.
-  std::vector<IpAddress> peers;  // Their VTEPs, in the same /24.
+  vswitch::TunnelAddresses vteps;  // Own; of IPv4 at least.
+  std::vector<IpAddress> peers;    // Their VTEPs, on the same link: a /24, a /64.
   slowpath::RateLimit slow_path_rate{1e9, 1e9};
 };
 
@@ -59,6 +63,9 @@ class SwitchUnderTest {
   absl::StatusOr<Observed> SendFromPort(const PortId& port, const frames::Bytes& frame);
   absl::StatusOr<Observed> SendFromTunnel(const IpAddress& outer_source, uint32_t vni,
                                           const frames::Bytes& inner);
+
+  // What is installed and is not what a recompute of `view` from scratch gives, as text.
+  absl::StatusOr<std::vector<std::string>> Differences(const vswitch::HostView& view);
 
   // Empties what the switch has learned.
   absl::Status ForgetLearned();
@@ -107,7 +114,8 @@ class SwitchUnderTest {
   std::mutex mutex_;
   std::condition_variable event_;
   uint64_t events_ = 0;
-  std::unique_ptr<vswitch::Datapath> datapath_;  // Last: ends before what its thread calls.
+  std::vector<slowpath::Announcement> announcements_;  // Since the last fence.
+  std::unique_ptr<vswitch::Datapath> datapath_;        // Last: ends before what its thread calls.
 };
 
 }  // namespace kasane::differential

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "base/status.h"
-#include "tests/differential/random_cloud.h"
+#include "tests/random/random_frames.h"
 #include "tests/lab/case/case_file.h"
 #include "tests/lab/case/ovs_world.h"
 #include "tests/lab/case/resources.h"
@@ -25,7 +25,7 @@
 namespace kasane::lab {
 namespace {
 
-using differential::Random;
+using random::Random;
 
 constexpr size_t kEthernet = 14;
 // kasanectl ends with 1 for a packet that is dropped, which is an answer too.
@@ -94,7 +94,7 @@ class TraceCheck {
  private:
   // The kernel takes no frame larger than the interface's MTU. What a VM without port security sends in other
   // names teaches the switches, which only their agents know; it is left out.
-  bool IsUsable(const vswitch::HostView& view, const differential::Stimulus& stimulus, const Vm* vm) const {
+  bool IsUsable(const vswitch::HostView& view, const random::Stimulus& stimulus, const Vm* vm) const {
     if (vm == nullptr || stimulus.frame.size() > vm->mtu + kEthernet) return false;
     const vswitch::LocalPort& port = view.ports.at(*stimulus.port);
     return port.port_security_enabled || packet::Packet(stimulus.frame).eth_src() == port.mac;
@@ -103,7 +103,7 @@ class TraceCheck {
   std::pair<const Vm*, FrameBytes> RandomPacket() {
     for (;;) {
       const vswitch::HostView& view = views_[random_() % views_.size()];
-      differential::Stimulus stimulus = differential::RandomStimulus(view, random_);
+      random::Stimulus stimulus = random::RandomStimulus(view, random_, random::Kinds());
       if (!stimulus.port) continue;
       const Vm* vm = world_.resources().VmOfPort(*stimulus.port);
       if (IsUsable(view, stimulus, vm)) return {vm, std::move(stimulus.frame)};

@@ -1,46 +1,17 @@
-#include "tests/differential/mutate.h"
+#include "tests/random/mutate.h"
 
 #include <algorithm>
 #include <array>
 #include <optional>
 
-namespace kasane::differential {
-namespace {
+#include "tests/random/headers.h"
 
-using Random = std::mt19937_64;
-using frames::Bytes;
+namespace kasane::random {
+namespace {
 
 constexpr size_t kEthernet = 14;
 constexpr size_t kVlanTag = 4 + 2;  // With what says how the frame goes on.
 constexpr size_t kIpv6 = 40;
-
-uint64_t Below(Random& random, uint64_t limit) {
-  return std::uniform_int_distribution<uint64_t>(0, limit - 1)(random);
-}
-
-uint16_t U16(const frames::Bytes& frame, size_t at) {
-  return static_cast<uint16_t>(frame[at] << 8 | frame[at + 1]);
-}
-void SetU16(frames::Bytes& frame, size_t at, uint64_t value) {
-  frame[at] = static_cast<uint8_t>(value >> 8);
-  frame[at + 1] = static_cast<uint8_t>(value);
-}
-void Insert(frames::Bytes& frame, size_t at, const frames::Bytes& bytes) {
-  frame.insert(frame.begin() + static_cast<std::ptrdiff_t>(at), bytes.begin(), bytes.end());
-}
-
-bool IsV4(const frames::Bytes& frame) { return frame.size() >= kEthernet + 20 && U16(frame, 12) == 0x0800; }
-bool IsV6(const frames::Bytes& frame) { return frame.size() >= kEthernet + kIpv6 && U16(frame, 12) == 0x86dd; }
-
-// RFC 1071, over the header alone.
-void FixIpv4Checksum(frames::Bytes& frame) {
-  const size_t length = std::min<size_t>((frame[14] & 0x0f) * 4U, frame.size() - kEthernet);
-  SetU16(frame, 24, 0);
-  uint32_t sum = 0;
-  for (size_t i = 0; i + 1 < length; i += 2) sum += U16(frame, kEthernet + i);
-  while (sum > 0xffff) sum = (sum & 0xffff) + (sum >> 16);
-  SetU16(frame, 24, static_cast<uint16_t>(~sum));
-}
 
 bool Truncate(frames::Bytes& frame, Random& random) {
   // A kernel takes no frame that ends within a VLAN tag, so that it never reaches the switch.
@@ -52,7 +23,7 @@ bool Truncate(frames::Bytes& frame, Random& random) {
 }
 
 bool AddIpv4Options(frames::Bytes& frame, Random& random) {
-  if (!IsV4(frame)) return false;
+  if (!IsIpv4(frame)) return false;
   const size_t words = 1 + Below(random, 10);
   // No-operation options, or a record-route option that fills them (RFC 791, 3.1).
   frames::Bytes options(words * 4, 1);
@@ -62,15 +33,15 @@ bool AddIpv4Options(frames::Bytes& frame, Random& random) {
     options[1] = static_cast<uint8_t>(options.size() - 1);
     options[2] = 4;
   }
-  Insert(frame, kEthernet + 20, options);
+  InsertBytes(frame, kEthernet + 20, options);
   frame[14] = static_cast<uint8_t>(0x40 | (5 + words));
-  SetU16(frame, 16, U16(frame, 16) + options.size());
+  SetU16(frame, 16, GetU16(frame, 16) + options.size());
   FixIpv4Checksum(frame);
   return true;
 }
 
 bool BreakIpv4Header(frames::Bytes& frame, Random& random) {
-  if (!IsV4(frame)) return false;
+  if (!IsIpv4(frame)) return false;
   switch (Below(random, 4)) {
     case 0:  // Version.
       frame[14] = static_cast<uint8_t>(Below(random, 16) << 4 | (frame[14] & 0x0f));
@@ -79,10 +50,10 @@ bool BreakIpv4Header(frames::Bytes& frame, Random& random) {
       frame[14] = static_cast<uint8_t>(0x40 | Below(random, 16));
       break;
     case 2:  // Total length.
-      SetU16(frame, 16, Below(random, 2) == 0 ? Below(random, 40) : U16(frame, 16) + Below(random, 100));
+      SetU16(frame, 16, Below(random, 2) == 0 ? Below(random, 40) : GetU16(frame, 16) + Below(random, 100));
       break;
     default:  // Checksum; nothing else is made to fit it.
-      SetU16(frame, 24, U16(frame, 24) ^ (1 + Below(random, 0xfffe)));
+      SetU16(frame, 24, GetU16(frame, 24) ^ (1 + Below(random, 0xfffe)));
       return true;
   }
   FixIpv4Checksum(frame);
@@ -90,11 +61,11 @@ bool BreakIpv4Header(frames::Bytes& frame, Random& random) {
 }
 
 bool BreakIpv6Header(frames::Bytes& frame, Random& random) {
-  if (!IsV6(frame)) return false;
+  if (!IsIpv6(frame)) return false;
   if (Below(random, 2) == 0) {
     frame[14] = static_cast<uint8_t>(Below(random, 16) << 4);
   } else {
-    SetU16(frame, 18, Below(random, 2) == 0 ? Below(random, 40) : U16(frame, 18) + Below(random, 100));
+    SetU16(frame, 18, Below(random, 2) == 0 ? Below(random, 40) : GetU16(frame, 18) + Below(random, 100));
   }
   return true;
 }
@@ -104,24 +75,24 @@ bool MakeFragment(frames::Bytes& frame, Random& random) {
   const std::array<uint16_t, 4> offsets = {0, 1, 185, 0x1fff};  // In units of 8 bytes.
   const uint16_t offset = offsets[Below(random, offsets.size())];
   const bool more = Below(random, 2) == 0;
-  if (IsV4(frame)) {
+  if (IsIpv4(frame)) {
     SetU16(frame, 20, offset | (more ? 0x2000 : 0) | (Below(random, 4) == 0 ? 0x4000 : 0));
     FixIpv4Checksum(frame);
     return true;
   }
-  if (!IsV6(frame)) return false;
+  if (!IsIpv6(frame)) return false;
   frames::Bytes header(8, 0);
   header[0] = frame[20];
   SetU16(header, 2, static_cast<uint64_t>(offset) << 3 | (more ? 1 : 0));
   header[7] = static_cast<uint8_t>(Below(random, 256));
   frame[20] = 44;
-  Insert(frame, kEthernet + kIpv6, header);
-  SetU16(frame, 18, U16(frame, 18) + header.size());
+  InsertBytes(frame, kEthernet + kIpv6, header);
+  SetU16(frame, 18, GetU16(frame, 18) + header.size());
   return true;
 }
 
 bool AddExtensionHeaders(frames::Bytes& frame, Random& random) {
-  if (!IsV6(frame)) return false;
+  if (!IsIpv6(frame)) return false;
   const uint64_t count = 1 + Below(random, 3);
   for (uint64_t n = 0; n < count; ++n) {
     const std::array<uint8_t, 3> types = {0, 43, 60};
@@ -130,8 +101,8 @@ bool AddExtensionHeaders(frames::Bytes& frame, Random& random) {
     header[1] = static_cast<uint8_t>(header.size() / 8 - 1);
     if (Below(random, 8) == 0) header[1] = static_cast<uint8_t>(Below(random, 256));  // A wrong length.
     frame[20] = types[Below(random, types.size())];
-    Insert(frame, kEthernet + kIpv6, header);
-    SetU16(frame, 18, U16(frame, 18) + header.size());
+    InsertBytes(frame, kEthernet + kIpv6, header);
+    SetU16(frame, 18, GetU16(frame, 18) + header.size());
   }
   return true;
 }
@@ -141,7 +112,7 @@ bool AddVlanTags(frames::Bytes& frame, Random& random) {
   for (uint64_t n = 0; n < count; ++n) {
     frames::Bytes tag = {0x81, 0x00, 0x00, static_cast<uint8_t>(Below(random, 256))};
     if (Below(random, 3) == 0) SetU16(tag, 0, 0x88a8);
-    Insert(frame, 12, tag);
+    InsertBytes(frame, 12, tag);
   }
   return true;
 }
@@ -161,9 +132,9 @@ bool Enlarge(frames::Bytes& frame, Random& random) {
   // Around a tenant's MTU, and as large as the NIC takes.
   const std::array<size_t, 6> sizes = {1449, 1450, 1451, 1500, 4000, 8900};
   const size_t size = kEthernet + sizes[Below(random, sizes.size())];
-  if (frame.size() >= size || (!IsV4(frame) && !IsV6(frame))) return false;
+  if (frame.size() >= size || (!IsIpv4(frame) && !IsIpv6(frame))) return false;
   frame.resize(size, 0x5a);
-  if (IsV4(frame)) {
+  if (IsIpv4(frame)) {
     SetU16(frame, 16, frame.size() - kEthernet);
     FixIpv4Checksum(frame);
   } else {
@@ -200,4 +171,4 @@ Mutated Mutate(const frames::Bytes& frame, Random& random) {
   return mutated;
 }
 
-}  // namespace kasane::differential
+}  // namespace kasane::random

@@ -6,7 +6,7 @@
 
 #include "vswitch/packet/testing/frames.h"
 
-namespace kasane::differential {
+namespace kasane::random {
 
 struct Mutated {
   std::string_view kind;  // "truncated", "ip_options", ... For reports.
@@ -17,4 +17,4 @@ struct Mutated {
 // ARP message) leaves the frame as it is, with the kind "none".
 Mutated Mutate(const frames::Bytes& frame, std::mt19937_64& random);
 
-}  // namespace kasane::differential
+}  // namespace kasane::random
