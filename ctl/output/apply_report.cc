@@ -52,10 +52,10 @@ std::string CondensedNotEnforced(const std::vector<v1::NotEnforced>& items) {
 }  // namespace
 
 std::string ChangesTable(const std::vector<v1::ChangedResource>& changes) {
-  static constexpr std::pair<v1::Change, const char*> kColumns[] = {{v1::CREATED, "CREATED"},
-                                                                    {v1::UPDATED, "UPDATED"},
-                                                                    {v1::UNCHANGED, "UNCHANGED"},
-                                                                    {v1::DELETED, "DELETED"}};
+  static constexpr std::pair<v1::Change, const char*> kColumns[] = {{v1::CHANGE_CREATED, "CREATED"},
+                                                                    {v1::CHANGE_UPDATED, "UPDATED"},
+                                                                    {v1::CHANGE_UNCHANGED, "UNCHANGED"},
+                                                                    {v1::CHANGE_DELETED, "DELETED"}};
   std::map<v1::ResourceKind, std::map<v1::Change, int>> counts;
   std::set<v1::Change> used;
   for (const v1::ChangedResource& change : changes) {
@@ -96,7 +96,7 @@ std::string UnusedTable(const std::vector<files::ResourceFile>& files) {
   return table.empty() ? "" : table.ToString();
 }
 
-std::string ApplyReport(const v1::ApplyReply& reply, const std::vector<files::ResourceFile>& files,
+std::string ApplyReport(const v1::ApplyResponse& reply, const std::vector<files::ResourceFile>& files,
                         bool dry_run, bool verbose) {
   std::string out = dry_run ? "Dry run: nothing was stored. It would be:\n" : "";
   out += ChangesTable({reply.changes().begin(), reply.changes().end()});

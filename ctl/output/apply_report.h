@@ -7,7 +7,7 @@
 #include "model/files/resource_file.h"
 
 namespace kasane::v1 {
-class ApplyReply;
+class ApplyResponse;
 class ChangedResource;
 class NotEnforced;
 }  // namespace kasane::v1
@@ -24,7 +24,7 @@ std::string NotEnforcedTable(const std::vector<v1::NotEnforced>& items, bool ver
 std::string UnusedTable(const std::vector<files::ResourceFile>& files);
 
 // All of a successful apply, for people.
-std::string ApplyReport(const v1::ApplyReply& reply, const std::vector<files::ResourceFile>& files,
+std::string ApplyReport(const v1::ApplyResponse& reply, const std::vector<files::ResourceFile>& files,
                         bool dry_run, bool verbose);
 
 }  // namespace kasane::ctl
