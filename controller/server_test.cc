@@ -62,7 +62,7 @@ class Agent {
       : stub_(v1::NetworkStateService::NewStub(Dial(address))),
         call_(Call()),
         stream_(stub_->Stream(call_.get())) {
-    v1::AgentMessage message;
+    v1::StreamRequest message;
     *message.mutable_hello() = hello;
     stream_->Write(message);
   }
@@ -71,7 +71,7 @@ class Agent {
   Received Sync() {
     Received received;
     for (;;) {
-      v1::ControllerMessage message;
+      v1::StreamResponse message;
       if (!stream_->Read(&message)) {
         ADD_FAILURE() << "the stream ended: " << stream_->Finish().error_message();
         return received;
@@ -87,7 +87,7 @@ class Agent {
   // Reads one batch.
   Received Batch() {
     Received received;
-    v1::ControllerMessage message;
+    v1::StreamResponse message;
     if (!stream_->Read(&message) || !message.has_batch()) {
       ADD_FAILURE() << "no batch";
     } else {
@@ -97,7 +97,7 @@ class Agent {
   }
 
   void Report(const v1::Report& report) {
-    v1::AgentMessage message;
+    v1::StreamRequest message;
     *message.mutable_report() = report;
     EXPECT_TRUE(stream_->Write(message));
   }
@@ -110,14 +110,14 @@ class Agent {
   }
 
   void SayAgain(const v1::Hello& hello) {
-    v1::AgentMessage message;
+    v1::StreamRequest message;
     *message.mutable_hello() = hello;
     stream_->Write(message);
   }
 
   // Reads to the end.
   grpc::Status End() {
-    v1::ControllerMessage message;
+    v1::StreamResponse message;
     while (stream_->Read(&message)) {
     }
     return stream_->Finish();
@@ -137,7 +137,7 @@ class Agent {
 
   std::unique_ptr<v1::NetworkStateService::Stub> stub_;
   std::unique_ptr<grpc::ClientContext> call_;
-  std::unique_ptr<grpc::ClientReaderWriter<v1::AgentMessage, v1::ControllerMessage>> stream_;
+  std::unique_ptr<grpc::ClientReaderWriter<v1::StreamRequest, v1::StreamResponse>> stream_;
 };
 
 class Watch {
@@ -149,15 +149,15 @@ class Watch {
     reader_ = stub_->Watch(call_.get(), request);
   }
 
-  std::optional<v1::WatchEvent> Next() {
-    v1::WatchEvent event;
+  std::optional<v1::WatchResponse> Next() {
+    v1::WatchResponse event;
     if (!reader_->Read(&event)) return std::nullopt;
     return event;
   }
 
   // "+port p1", "-port p2", "synced"
   std::string NextText() {
-    const std::optional<v1::WatchEvent> event = Next();
+    const std::optional<v1::WatchResponse> event = Next();
     if (!event) return "the end";
     if (event->has_synced()) return "synced";
     if (event->has_deleted()) return "-" + ToString(*model::DecodeKey(event->deleted()));
@@ -177,7 +177,7 @@ class Watch {
  private:
   std::unique_ptr<v1::ControllerService::Stub> stub_;
   std::unique_ptr<grpc::ClientContext> call_;
-  std::unique_ptr<grpc::ClientReader<v1::WatchEvent>> reader_;
+  std::unique_ptr<grpc::ClientReader<v1::WatchResponse>> reader_;
 };
 
 class ServerTest : public testing::Test {
@@ -197,25 +197,25 @@ class ServerTest : public testing::Test {
     Start();
   }
 
-  v1::ApplyReply Apply(v1::ApplyRequest request, bool dry_run = false) {
+  v1::ApplyResponse Apply(v1::ApplyRequest request, bool dry_run = false) {
     request.set_dry_run(dry_run);
-    v1::ApplyReply reply;
+    v1::ApplyResponse reply;
     const grpc::Status status = api_->Apply(Call().get(), request, &reply);
     EXPECT_TRUE(status.ok()) << status.error_message();
     return reply;
   }
 
-  v1::ApplyReply ApplyClean(const std::string& yaml) {
-    v1::ApplyReply reply = Apply(RequestFrom(yaml));
+  v1::ApplyResponse ApplyClean(const std::string& yaml) {
+    v1::ApplyResponse reply = Apply(RequestFrom(yaml));
     for (const v1::Fault& fault : reply.faults()) ADD_FAILURE() << fault.path() << ": " << fault.message();
     return reply;
   }
 
-  v1::DeleteReply Delete(const std::vector<model::ResourceKey>& keys, bool dry_run = false) {
+  v1::DeleteResponse Delete(const std::vector<model::ResourceKey>& keys, bool dry_run = false) {
     v1::DeleteRequest request;
     for (const model::ResourceKey& key : keys) *request.add_keys() = model::EncodeKey(key);
     request.set_dry_run(dry_run);
-    v1::DeleteReply reply;
+    v1::DeleteResponse reply;
     const grpc::Status status = api_->Delete(Call().get(), request, &reply);
     EXPECT_TRUE(status.ok()) << status.error_message();
     return reply;
@@ -230,16 +230,16 @@ class ServerTest : public testing::Test {
     return reply;
   }
 
-  v1::ListReply List(const std::vector<v1::ResourceKind>& kinds = {}) {
+  v1::ListResponse List(const std::vector<v1::ResourceKind>& kinds = {}) {
     v1::ListRequest request;
     for (const v1::ResourceKind kind : kinds) request.add_kinds(kind);
-    v1::ListReply reply;
+    v1::ListResponse reply;
     EXPECT_TRUE(api_->List(Call().get(), request, &reply).ok());
     return reply;
   }
 
-  v1::ControllerStatusReply Status() {
-    v1::ControllerStatusReply reply;
+  v1::ControllerStatusResponse Status() {
+    v1::ControllerStatusResponse reply;
     EXPECT_TRUE(api_->ControllerStatus(Call().get(), {}, &reply).ok());
     return reply;
   }
@@ -255,8 +255,8 @@ class ServerTest : public testing::Test {
 std::vector<std::string> Changes(const google::protobuf::RepeatedPtrField<v1::ChangedResource>& changes) {
   std::vector<std::string> texts;
   for (const v1::ChangedResource& change : changes) {
-    texts.push_back(v1::Change_Name(change.change()) + " " + ToString(*model::DecodeKey(change.key())) + " " +
-                    change.name());
+    texts.push_back(v1::Change_Name(change.change()).substr(7) + " " +
+                    ToString(*model::DecodeKey(change.key())) + " " + change.name());
   }
   return texts;
 }
@@ -271,17 +271,17 @@ std::vector<std::string> Texts(const google::protobuf::RepeatedPtrField<v1::Faul
 
 TEST_F(ServerTest, AppliesTheRecordedTopologies) {
   for (const char* name : {"neutron-two-tenants.json", "neutron-shop-ads.json"}) {
-    const v1::ApplyReply reply = Apply(Recorded(name));
+    const v1::ApplyResponse reply = Apply(Recorded(name));
     EXPECT_THAT(Texts(reply.faults()), IsEmpty()) << name;
     EXPECT_EQ(reply.changes_size(), Recorded(name).items_size());
     EXPECT_NE(reply.not_enforced_size(), 0);
   }
   EXPECT_THAT(Status().counts(), SizeIs(8));
-  EXPECT_EQ(List({v1::PORT}).resources_size(), 18 + 34);
+  EXPECT_EQ(List({v1::RESOURCE_KIND_PORT}).resources_size(), 18 + 34);
 }
 
 TEST_F(ServerTest, ApplyIsAllOrNothing) {
-  const v1::ApplyReply reply = Apply(RequestFrom(R"(
+  const v1::ApplyResponse reply = Apply(RequestFrom(R"(
 networks: [{id: n1, provider:segmentation_id: 101}, {id: n2, provider:segmentation_id: 99999999}]
 ports: [{id: p, network_id: nx, mac_address: "fa:16:3e:00:00:01"}]
 )"));
@@ -293,7 +293,7 @@ ports: [{id: p, network_id: nx, mac_address: "fa:16:3e:00:00:01"}]
 }
 
 TEST_F(ServerTest, ADryRunSaysWhatWouldChangeAndStoresNothing) {
-  const v1::ApplyReply reply = Apply(RequestFrom(kSmallTopology), true);
+  const v1::ApplyResponse reply = Apply(RequestFrom(kSmallTopology), true);
   EXPECT_THAT(Texts(reply.faults()), IsEmpty());
   EXPECT_EQ(Changes(reply.changes())[1], "CREATED network n1 front");
   EXPECT_THAT(List().resources(), IsEmpty());
@@ -301,10 +301,10 @@ TEST_F(ServerTest, ADryRunSaysWhatWouldChangeAndStoresNothing) {
 
 TEST_F(ServerTest, OnlyWhatDiffersGetsANewRevision) {
   EXPECT_EQ(ApplyClean(kSmallTopology).revision().counter(), 1U);
-  const v1::ApplyReply same = ApplyClean(kSmallTopology);
+  const v1::ApplyResponse same = ApplyClean(kSmallTopology);
   EXPECT_EQ(same.revision().counter(), 1U);
   EXPECT_EQ(Changes(same.changes())[1], "UNCHANGED network n1 front");
-  const v1::ApplyReply one = ApplyClean(
+  const v1::ApplyResponse one = ApplyClean(
       "networks: [{id: n1, name: new, provider:segmentation_id: 101}, {id: n2, name: back, "
       "provider:segmentation_id: "
       "102}]");
@@ -316,7 +316,7 @@ TEST_F(ServerTest, OnlyWhatDiffersGetsANewRevision) {
 
 TEST_F(ServerTest, ReportsWhatIsNotEnforcedOfTheRequestOnly) {
   ApplyClean(kSmallTopology);
-  const v1::ApplyReply reply = ApplyClean("routers: [{id: r1, external_gateway_info: {network_id: ext}}]");
+  const v1::ApplyResponse reply = ApplyClean("routers: [{id: r1, external_gateway_info: {network_id: ext}}]");
   ASSERT_EQ(reply.not_enforced_size(), 1);
   EXPECT_EQ(reply.not_enforced(0).feature(), "gateway");
   EXPECT_THAT(reply.not_enforced(0).detail(), HasSubstr("world"));
@@ -342,7 +342,7 @@ TEST_F(ServerTest, GetOfWhatIsNotThere) {
 
 TEST_F(ServerTest, DeletesAllOrNothing) {
   ApplyClean(kSmallTopology);
-  const v1::DeleteReply refused = Delete({{model::Kind::kPort, "p2"}, {model::Kind::kNetwork, "n1"}});
+  const v1::DeleteResponse refused = Delete({{model::Kind::kPort, "p2"}, {model::Kind::kNetwork, "n1"}});
   EXPECT_THAT(Texts(refused.faults()),
               ElementsAre(HasSubstr("keys[1]: network n1 is still used by subnet s1")));
   EXPECT_EQ(Get({model::Kind::kPort, "p2"}).resource().port().id(), "p2");
@@ -350,13 +350,13 @@ TEST_F(ServerTest, DeletesAllOrNothing) {
               ElementsAre("DELETED port p2 vm2"));
   EXPECT_EQ(Status().current().counter(), 1U);
   EXPECT_EQ(Delete({{model::Kind::kPort, "p2"}}).revision().counter(), 2U);
-  EXPECT_THAT(List({v1::PORT}).resources(), SizeIs(5));
+  EXPECT_THAT(List({v1::RESOURCE_KIND_PORT}).resources(), SizeIs(5));
 }
 
 TEST_F(ServerTest, KeepsEverythingOverARestart) {
   ApplyClean(kSmallTopology);
   const std::string before = List().resources(3).SerializeAsString();
-  const v1::ControllerStatusReply status = Status();
+  const v1::ControllerStatusResponse status = Status();
   Restart();
   EXPECT_EQ(List().resources(3).SerializeAsString(), before);
   EXPECT_EQ(Status().store_id(), status.store_id());
@@ -374,7 +374,7 @@ TEST_F(ServerTest, NamesAPortThatIsInUse) {
 
 TEST_F(ServerTest, WatchersSeeThePresentThenEachChange) {
   ApplyClean(kSmallTopology);
-  Watch watch(address(), {v1::NETWORK, v1::ROUTER});
+  Watch watch(address(), {v1::RESOURCE_KIND_NETWORK, v1::RESOURCE_KIND_ROUTER});
   EXPECT_THAT(watch.UntilSynced(),
               ElementsAre("+network ext", "+network n1", "+network n2", "+router r1", "synced"));
   ApplyClean("networks: [{id: n3, provider:segmentation_id: 103}]");
@@ -382,7 +382,7 @@ TEST_F(ServerTest, WatchersSeeThePresentThenEachChange) {
   EXPECT_THAT(Texts(Delete({{model::Kind::kNetwork, "n3"}}).faults()), IsEmpty());
   EXPECT_EQ(watch.NextText(), "-network n3");
   EXPECT_THAT(Texts(Delete({{model::Kind::kPort, "i1"}}).faults()), IsEmpty());
-  const std::optional<v1::WatchEvent> router = watch.Next();  // Its interfaces changed with the port.
+  const std::optional<v1::WatchResponse> router = watch.Next();  // Its interfaces changed with the port.
   ASSERT_TRUE(router);
   EXPECT_EQ(router->upsert().resource().router().interfaces_size(), 1);
 }
@@ -432,7 +432,7 @@ TEST_F(ServerTest, AnAgentGetsItsScope) {
                                         "+subnet s2", "+port i1", "+port i2", "+port p1", "+port p2",
                                         "+router r1", "+floating_ip f1", "+security_group g1"));
   EXPECT_EQ(sync.revision.counter(), 1U);
-  const v1::ControllerStatusReply status = Status();
+  const v1::ControllerStatusResponse status = Status();
   ASSERT_EQ(status.hosts_size(), 1);
   EXPECT_TRUE(status.hosts(0).connected());
   EXPECT_EQ(status.hosts(0).ports(), 2U);
@@ -460,7 +460,7 @@ TEST_F(ServerTest, ATransactionArrivesAsOneBatchAtTheHostsThatItConcerns) {
   Agent hv2(address(), HelloOf("hv2", "192.0.2.2"));
   hv1.Sync();
   EXPECT_THAT(hv2.Sync().changes, ElementsAre("+host hv2"));
-  const v1::ApplyReply reply = ApplyClean(R"(
+  const v1::ApplyResponse reply = ApplyClean(R"(
 ports:
 - {id: q1, network_id: n1, mac_address: "fa:16:3e:00:01:01", binding:host_id: hv1}
 - {id: q2, network_id: n1, mac_address: "fa:16:3e:00:01:02", binding:host_id: hv1}
@@ -475,7 +475,7 @@ ports:
 }
 
 TEST_F(ServerTest, AHostComesIntoBeingAtItsFirstHello) {
-  const v1::ApplyReply reply = ApplyClean(
+  const v1::ApplyResponse reply = ApplyClean(
       "networks: [{id: n3, provider:segmentation_id: 103}]\n"
       "ports: [{id: q, network_id: n3, mac_address: \"fa:16:3e:00:01:03\", binding:host_id: hv5}]");
   EXPECT_THAT(Texts(reply.warnings()),
@@ -541,7 +541,7 @@ TEST_F(ServerTest, RefusesAHelloThatCannotBeServed) {
     EXPECT_EQ(status.error_code(), refused.code);
     for (const std::string& part : refused.parts) EXPECT_THAT(status.error_message(), HasSubstr(part));
   }
-  EXPECT_THAT(List({v1::HOST}).resources(), SizeIs(1));
+  EXPECT_THAT(List({v1::RESOURCE_KIND_HOST}).resources(), SizeIs(1));
 }
 
 TEST_F(ServerTest, RefusesASecondAgentWhileTheFirstLives) {
@@ -569,22 +569,22 @@ TEST_F(ServerTest, RefusesASecondHelloOnOneStream) {
 
 TEST_F(ServerTest, APortBecomesActiveWhenItsHostHasAppliedIt) {
   ApplyClean(kSmallTopology);
-  EXPECT_EQ(Get(p1_).port_status(), v1::BUILD);
-  EXPECT_EQ(Get({model::Kind::kPort, "i1"}).port_status(), v1::DOWN);
-  Watch watch(address(), {v1::PORT});
+  EXPECT_EQ(Get(p1_).port_status(), v1::PORT_STATUS_BUILD);
+  EXPECT_EQ(Get({model::Kind::kPort, "i1"}).port_status(), v1::PORT_STATUS_DOWN);
+  Watch watch(address(), {v1::RESOURCE_KIND_PORT});
   watch.UntilSynced();
   Agent agent(address(), HelloOf("hv1", "192.0.2.1"));
   agent.ReportActive(agent.Sync().revision, {"p1"});
-  const std::optional<v1::WatchEvent> event = watch.Next();
+  const std::optional<v1::WatchResponse> event = watch.Next();
   ASSERT_TRUE(event);
   EXPECT_EQ(event->upsert().resource().port().id(), "p1");
-  EXPECT_EQ(event->upsert().port_status(), v1::ACTIVE);
-  EXPECT_EQ(Get(p1_).port_status(), v1::ACTIVE);
+  EXPECT_EQ(event->upsert().port_status(), v1::PORT_STATUS_ACTIVE);
+  EXPECT_EQ(Get(p1_).port_status(), v1::PORT_STATUS_ACTIVE);
   EXPECT_EQ(Get(p1_).resource().revision().counter(), 1U);
   EXPECT_EQ(Status().current().counter(), 1U);
   EXPECT_EQ(Status().hosts(0).active_ports(), 1U);
   Restart();
-  EXPECT_EQ(Get(p1_).port_status(), v1::ACTIVE);
+  EXPECT_EQ(Get(p1_).port_status(), v1::PORT_STATUS_ACTIVE);
 }
 
 TEST_F(ServerTest, AClaimThatAHostObservedGoesToTheHostsInScopeAndStays) {
@@ -600,14 +600,14 @@ TEST_F(ServerTest, AClaimThatAHostObservedGoesToTheHostsInScopeAndStays) {
   claim.set_sequence(3);
   agent.Report(report);
   EXPECT_THAT(agent.Batch().changes, ElementsAre("+address_claim n1/10.0.1.5"));
-  const v1::ListReply listed = List({v1::ADDRESS_CLAIM});
+  const v1::ListResponse listed = List({v1::RESOURCE_KIND_ADDRESS_CLAIM});
   ASSERT_EQ(listed.resources_size(), 1);
   EXPECT_EQ(listed.resources(0).resource().address_claim().sequence(), 3U);
 }
 
 TEST_F(ServerTest, ShowsWhatAHostRejects) {
   ApplyClean(kSmallTopology);
-  Watch watch(address(), {v1::PORT});
+  Watch watch(address(), {v1::RESOURCE_KIND_PORT});
   watch.UntilSynced();
   Agent agent(address(), HelloOf("hv1", "192.0.2.1"));
   const Received sync = agent.Sync();

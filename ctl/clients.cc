@@ -175,24 +175,24 @@ absl::StatusOr<ControllerClient> ControllerClient::Dial(const Globals& globals) 
   return ControllerClient(std::move(impl));
 }
 
-absl::StatusOr<v1::ApplyReply> ControllerClient::Apply(const v1::ApplyRequest& request) {
+absl::StatusOr<v1::ApplyResponse> ControllerClient::Apply(const v1::ApplyRequest& request) {
   return impl_->Do(&v1::ControllerService::Stub::Apply, request);
 }
-absl::StatusOr<v1::DeleteReply> ControllerClient::Delete(const v1::DeleteRequest& request) {
+absl::StatusOr<v1::DeleteResponse> ControllerClient::Delete(const v1::DeleteRequest& request) {
   return impl_->Do(&v1::ControllerService::Stub::Delete, request);
 }
-absl::StatusOr<v1::ListReply> ControllerClient::List(const v1::ListRequest& request) {
+absl::StatusOr<v1::ListResponse> ControllerClient::List(const v1::ListRequest& request) {
   return impl_->Do(&v1::ControllerService::Stub::List, request);
 }
-absl::StatusOr<v1::ControllerStatusReply> ControllerClient::Status() {
+absl::StatusOr<v1::ControllerStatusResponse> ControllerClient::Status() {
   return impl_->Do(&v1::ControllerService::Stub::ControllerStatus, v1::ControllerStatusRequest());
 }
 
 absl::Status ControllerClient::Watch(const v1::WatchRequest& request,
-                                     const std::function<void(const v1::WatchEvent&)>& on_event) {
+                                     const std::function<void(const v1::WatchResponse&)>& on_event) {
   grpc::ClientContext context;
   const auto reader = impl_->stub->Watch(&context, request);
-  v1::WatchEvent event;
+  v1::WatchResponse event;
   while (reader->Read(&event)) on_event(event);
   const grpc::Status status = reader->Finish();
   if (status.ok())
@@ -227,34 +227,34 @@ AgentClient::AgentClient(AgentClient&&) noexcept = default;
 AgentClient& AgentClient::operator=(AgentClient&&) noexcept = default;
 AgentClient::~AgentClient() = default;
 
-absl::StatusOr<v1::AgentStatusReply> AgentClient::Status() {
-  return impl_->Do(&v1::AgentService::Stub::Status, v1::AgentStatusRequest());
+absl::StatusOr<v1::AgentStatusResponse> AgentClient::Status() {
+  return impl_->Do(&v1::AgentService::Stub::AgentStatus, v1::AgentStatusRequest());
 }
-absl::StatusOr<v1::ListPortsReply> AgentClient::ListPorts() {
+absl::StatusOr<v1::ListPortsResponse> AgentClient::ListPorts() {
   return impl_->Do(&v1::AgentService::Stub::ListPorts, v1::ListPortsRequest());
 }
-absl::StatusOr<v1::ListTunnelsReply> AgentClient::ListTunnels() {
+absl::StatusOr<v1::ListTunnelsResponse> AgentClient::ListTunnels() {
   return impl_->Do(&v1::AgentService::Stub::ListTunnels, v1::ListTunnelsRequest());
 }
-absl::StatusOr<v1::ListNetworksReply> AgentClient::ListNetworks() {
+absl::StatusOr<v1::ListNetworksResponse> AgentClient::ListNetworks() {
   return impl_->Do(&v1::AgentService::Stub::ListNetworks, v1::ListNetworksRequest());
 }
-absl::StatusOr<v1::ListRoutersReply> AgentClient::ListRouters() {
+absl::StatusOr<v1::ListRoutersResponse> AgentClient::ListRouters() {
   return impl_->Do(&v1::AgentService::Stub::ListRouters, v1::ListRoutersRequest());
 }
-absl::StatusOr<v1::ListFlowsReply> AgentClient::ListFlows(const v1::ListFlowsRequest& request) {
+absl::StatusOr<v1::ListFlowsResponse> AgentClient::ListFlows(const v1::ListFlowsRequest& request) {
   return impl_->Do(&v1::AgentService::Stub::ListFlows, request);
 }
-absl::StatusOr<v1::ListDropsReply> AgentClient::ListDrops(const v1::ListDropsRequest& request) {
+absl::StatusOr<v1::ListDropsResponse> AgentClient::ListDrops(const v1::ListDropsRequest& request) {
   return impl_->Do(&v1::AgentService::Stub::ListDrops, request);
 }
-absl::StatusOr<v1::CompareFlowsReply> AgentClient::CompareFlows() {
+absl::StatusOr<v1::CompareFlowsResponse> AgentClient::CompareFlows() {
   return impl_->Do(&v1::AgentService::Stub::CompareFlows, v1::CompareFlowsRequest());
 }
-absl::StatusOr<v1::TraceReply> AgentClient::Trace(const v1::TraceRequest& request) {
+absl::StatusOr<v1::TraceResponse> AgentClient::Trace(const v1::TraceRequest& request) {
   return impl_->Do(&v1::AgentService::Stub::Trace, request);
 }
-absl::StatusOr<v1::ResolveReply> AgentClient::Resolve(const v1::ResolveRequest& request) {
+absl::StatusOr<v1::ResolveResponse> AgentClient::Resolve(const v1::ResolveRequest& request) {
   return impl_->Do(&v1::AgentService::Stub::Resolve, request);
 }
 

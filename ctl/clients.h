@@ -12,28 +12,28 @@
 #include "ctl/commands/globals.h"
 
 namespace kasane::v1 {
-class AgentStatusReply;
-class ApplyReply;
+class AgentStatusResponse;
+class ApplyResponse;
 class ApplyRequest;
-class CompareFlowsReply;
-class ControllerStatusReply;
-class DeleteReply;
+class CompareFlowsResponse;
+class ControllerStatusResponse;
+class DeleteResponse;
 class DeleteRequest;
-class ListDropsReply;
+class ListDropsResponse;
 class ListDropsRequest;
-class ListFlowsReply;
+class ListFlowsResponse;
 class ListFlowsRequest;
-class ListNetworksReply;
-class ListPortsReply;
-class ListReply;
+class ListNetworksResponse;
+class ListPortsResponse;
+class ListResponse;
 class ListRequest;
-class ListRoutersReply;
-class ListTunnelsReply;
-class ResolveReply;
+class ListRoutersResponse;
+class ListTunnelsResponse;
+class ResolveResponse;
 class ResolveRequest;
-class TraceReply;
+class TraceResponse;
 class TraceRequest;
-class WatchEvent;
+class WatchResponse;
 class WatchRequest;
 }  // namespace kasane::v1
 
@@ -49,13 +49,13 @@ class ControllerClient {
   ControllerClient& operator=(ControllerClient&&) noexcept;
   ~ControllerClient();
 
-  absl::StatusOr<v1::ApplyReply> Apply(const v1::ApplyRequest& request);
-  absl::StatusOr<v1::DeleteReply> Delete(const v1::DeleteRequest& request);
-  absl::StatusOr<v1::ListReply> List(const v1::ListRequest& request);
-  absl::StatusOr<v1::ControllerStatusReply> Status();
+  absl::StatusOr<v1::ApplyResponse> Apply(const v1::ApplyRequest& request);
+  absl::StatusOr<v1::DeleteResponse> Delete(const v1::DeleteRequest& request);
+  absl::StatusOr<v1::ListResponse> List(const v1::ListRequest& request);
+  absl::StatusOr<v1::ControllerStatusResponse> Status();
   // Calls `on_event` for each event until the stream ends, which is an error. Has no deadline.
   absl::Status Watch(const v1::WatchRequest& request,
-                     const std::function<void(const v1::WatchEvent&)>& on_event);
+                     const std::function<void(const v1::WatchResponse&)>& on_event);
 
  private:
   struct Impl;
@@ -70,16 +70,16 @@ class AgentClient {
   AgentClient& operator=(AgentClient&&) noexcept;
   ~AgentClient();
 
-  absl::StatusOr<v1::AgentStatusReply> Status();
-  absl::StatusOr<v1::ListPortsReply> ListPorts();
-  absl::StatusOr<v1::ListTunnelsReply> ListTunnels();
-  absl::StatusOr<v1::ListNetworksReply> ListNetworks();
-  absl::StatusOr<v1::ListRoutersReply> ListRouters();
-  absl::StatusOr<v1::ListFlowsReply> ListFlows(const v1::ListFlowsRequest& request);
-  absl::StatusOr<v1::ListDropsReply> ListDrops(const v1::ListDropsRequest& request);
-  absl::StatusOr<v1::CompareFlowsReply> CompareFlows();
-  absl::StatusOr<v1::TraceReply> Trace(const v1::TraceRequest& request);
-  absl::StatusOr<v1::ResolveReply> Resolve(const v1::ResolveRequest& request);
+  absl::StatusOr<v1::AgentStatusResponse> Status();
+  absl::StatusOr<v1::ListPortsResponse> ListPorts();
+  absl::StatusOr<v1::ListTunnelsResponse> ListTunnels();
+  absl::StatusOr<v1::ListNetworksResponse> ListNetworks();
+  absl::StatusOr<v1::ListRoutersResponse> ListRouters();
+  absl::StatusOr<v1::ListFlowsResponse> ListFlows(const v1::ListFlowsRequest& request);
+  absl::StatusOr<v1::ListDropsResponse> ListDrops(const v1::ListDropsRequest& request);
+  absl::StatusOr<v1::CompareFlowsResponse> CompareFlows();
+  absl::StatusOr<v1::TraceResponse> Trace(const v1::TraceRequest& request);
+  absl::StatusOr<v1::ResolveResponse> Resolve(const v1::ResolveRequest& request);
 
  private:
   struct Impl;

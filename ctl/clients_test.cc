@@ -80,13 +80,13 @@ TEST_F(ClientsTest, NoController) {
 
 class FakeAgent : public v1::AgentService::Service {
  public:
-  grpc::Status Status(grpc::ServerContext*, const v1::AgentStatusRequest*,
-                      v1::AgentStatusReply* reply) override {
+  grpc::Status AgentStatus(grpc::ServerContext*, const v1::AgentStatusRequest*,
+                           v1::AgentStatusResponse* reply) override {
     reply->set_host_id("hv1");
     return grpc::Status::OK;
   }
   grpc::Status ListFlows(grpc::ServerContext*, const v1::ListFlowsRequest* request,
-                         v1::ListFlowsReply*) override {
+                         v1::ListFlowsResponse*) override {
     return {grpc::StatusCode::NOT_FOUND, "no owner '" + request->owner() + "'"};
   }
 };
@@ -110,13 +110,13 @@ TEST_F(ClientsTest, AnswersAndErrorsOfAnAgent) {
 class FakeController : public v1::ControllerService::Service {
  public:
   grpc::Status Watch(grpc::ServerContext*, const v1::WatchRequest*,
-                     grpc::ServerWriter<v1::WatchEvent>* writer) override {
-    v1::WatchEvent event;
+                     grpc::ServerWriter<v1::WatchResponse>* writer) override {
+    v1::WatchResponse event;
     event.mutable_synced()->set_counter(7);
     writer->Write(event);
     return grpc::Status::OK;
   }
-  grpc::Status Delete(grpc::ServerContext* context, const v1::DeleteRequest*, v1::DeleteReply*) override {
+  grpc::Status Delete(grpc::ServerContext* context, const v1::DeleteRequest*, v1::DeleteResponse*) override {
     while (!context->IsCancelled()) usleep(1000);
     return grpc::Status::CANCELLED;
   }
@@ -136,7 +136,7 @@ TEST_F(ClientsTest, AControllersWatchAndADeadline) {
   ASSERT_TRUE(client.ok());
   uint64_t synced = 0;
   const auto status =
-      client->Watch({}, [&](const v1::WatchEvent& event) { synced = event.synced().counter(); });
+      client->Watch({}, [&](const v1::WatchResponse& event) { synced = event.synced().counter(); });
   EXPECT_EQ(synced, 7U);
   EXPECT_THAT(Message(status), HasSubstr("ended the watch"));
   EXPECT_THAT(Message(client->Delete({}).status()), HasSubstr("did not answer within 0.2 s"));

@@ -30,9 +30,9 @@ void SetNetwork(const vswitch::HostView& view, const vswitch::Owner& owner, v1::
 
 }  // namespace
 
-absl::StatusOr<v1::ListDropsReply> DropsReply(const AgentSnapshot& snapshot,
-                                              const std::vector<vswitch::InstalledEntry>& entries,
-                                              const v1::ListDropsRequest& request) {
+absl::StatusOr<v1::ListDropsResponse> DropsReply(const AgentSnapshot& snapshot,
+                                                 const std::vector<vswitch::InstalledEntry>& entries,
+                                                 const v1::ListDropsRequest& request) {
   const vswitch::HostView& view = *snapshot.view;
   std::optional<vswitch::Owner> only;
   if (!request.port().empty()) {
@@ -46,7 +46,7 @@ absl::StatusOr<v1::ListDropsReply> DropsReply(const AgentSnapshot& snapshot,
     count.packets += entry.packets;
     count.bytes += entry.bytes;
   }
-  v1::ListDropsReply reply;
+  v1::ListDropsResponse reply;
   for (const auto& [key, count] : counts) {
     const auto& [reason, owner] = key;
     v1::DropCount& row = *reply.add_drops();

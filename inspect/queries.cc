@@ -40,9 +40,9 @@ v1::Flow FlowOf(const vswitch::InstalledEntry& entry) {
   return flow;
 }
 
-v1::ResolveReply Found(const MacAddress& mac, std::string_view kind, const std::string& id,
-                       const std::string& name) {
-  v1::ResolveReply reply;
+v1::ResolveResponse Found(const MacAddress& mac, std::string_view kind, const std::string& id,
+                          const std::string& name) {
+  v1::ResolveResponse reply;
   reply.set_mac_address(mac.ToString());
   reply.set_kind(std::string(kind));
   reply.set_id(id);
@@ -55,8 +55,8 @@ bool Owns(const Port& port, const NetworkId& network, const IpAddress& ip) {
   return port.network == network && std::ranges::find(port.ips, ip) != port.ips.end();
 }
 
-std::optional<v1::ResolveReply> FindVm(const vswitch::HostView& view, const NetworkId& network,
-                                       const IpAddress& ip) {
+std::optional<v1::ResolveResponse> FindVm(const vswitch::HostView& view, const NetworkId& network,
+                                          const IpAddress& ip) {
   if (const auto claim = view.claims.find({network, ip}); claim != view.claims.end()) {
     const vswitch::Owner owner{vswitch::OwnerKind::kPort, claim->second.port.str()};
     return Found(claim->second.mac, "port", owner.id, OwnerName(view, owner));
@@ -70,8 +70,8 @@ std::optional<v1::ResolveReply> FindVm(const vswitch::HostView& view, const Netw
   return std::nullopt;
 }
 
-std::optional<v1::ResolveReply> FindRouter(const vswitch::HostView& view, const NetworkId& network,
-                                           const IpAddress& ip) {
+std::optional<v1::ResolveResponse> FindRouter(const vswitch::HostView& view, const NetworkId& network,
+                                              const IpAddress& ip) {
   for (const auto& [id, router] : view.routers) {
     for (const vswitch::RouterPort& port : router.ports) {
       if (port.network != network) continue;
@@ -86,9 +86,9 @@ std::optional<v1::ResolveReply> FindRouter(const vswitch::HostView& view, const 
 
 }  // namespace
 
-absl::StatusOr<v1::ListFlowsReply> FlowsReply(const AgentSnapshot& snapshot,
-                                              const std::vector<vswitch::InstalledEntry>& entries,
-                                              const std::string& owner_text) {
+absl::StatusOr<v1::ListFlowsResponse> FlowsReply(const AgentSnapshot& snapshot,
+                                                 const std::vector<vswitch::InstalledEntry>& entries,
+                                                 const std::string& owner_text) {
   std::optional<vswitch::Owner> owner;
   if (!owner_text.empty()) {
     Candidate found;
@@ -96,15 +96,15 @@ absl::StatusOr<v1::ListFlowsReply> FlowsReply(const AgentSnapshot& snapshot,
                      LookUp(owner_text, FlowOwners(*snapshot.view, entries), "owner of flows on this host"));
     owner = found.owner;
   }
-  v1::ListFlowsReply reply;
+  v1::ListFlowsResponse reply;
   for (const vswitch::InstalledEntry& entry : entries) {
     if (!owner || entry.owner == *owner) *reply.add_flows() = FlowOf(entry);
   }
   return reply;
 }
 
-v1::CompareFlowsReply CompareReply(const std::vector<vswitch::Discrepancy>& discrepancies) {
-  v1::CompareFlowsReply reply;
+v1::CompareFlowsResponse CompareReply(const std::vector<vswitch::Discrepancy>& discrepancies) {
+  v1::CompareFlowsResponse reply;
   for (const vswitch::Discrepancy& discrepancy : discrepancies) {
     v1::FlowDifference& difference = *reply.add_differences();
     difference.set_kind(std::string(Label(discrepancy.kind)));
@@ -113,8 +113,8 @@ v1::CompareFlowsReply CompareReply(const std::vector<vswitch::Discrepancy>& disc
   return reply;
 }
 
-absl::StatusOr<v1::ResolveReply> ResolvedReply(const AgentSnapshot& snapshot,
-                                               const v1::ResolveRequest& request) {
+absl::StatusOr<v1::ResolveResponse> ResolvedReply(const AgentSnapshot& snapshot,
+                                                  const v1::ResolveRequest& request) {
   const vswitch::HostView& view = *snapshot.view;
   Candidate port;
   ASSIGN_OR_RETURN(port, LookUp(request.port(), LocalPortCandidates(view), "local port"));
@@ -122,8 +122,8 @@ absl::StatusOr<v1::ResolveReply> ResolvedReply(const AgentSnapshot& snapshot,
   ASSIGN_OR_RETURN(ip, IpAddress::Parse(request.ip_address()));
   const NetworkId& network = view.ports.at(PortId(port.owner.id)).network;
   // A VM's port wins over a router with the same address, as it does in the datapath.
-  if (std::optional<v1::ResolveReply> reply = FindVm(view, network, ip)) return *std::move(reply);
-  if (std::optional<v1::ResolveReply> reply = FindRouter(view, network, ip)) return *std::move(reply);
+  if (std::optional<v1::ResolveResponse> reply = FindVm(view, network, ip)) return *std::move(reply);
+  if (std::optional<v1::ResolveResponse> reply = FindRouter(view, network, ip)) return *std::move(reply);
   return Error(absl::StatusCode::kNotFound, "nothing on network {} has the address {}", network, ip);
 }
 

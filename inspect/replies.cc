@@ -12,9 +12,9 @@
 namespace kasane::inspect {
 namespace {
 
-void AddRejected(const AgentSnapshot& snapshot, v1::AgentStatusReply& reply) {
+void AddRejected(const AgentSnapshot& snapshot, v1::AgentStatusResponse& reply) {
   for (const model::Verdict& verdict : snapshot.rejected) {
-    v1::AgentStatusReply::Verdict& rejected = *reply.add_rejected();
+    v1::AgentStatusResponse::Verdict& rejected = *reply.add_rejected();
     *rejected.mutable_key() = model::EncodeKey(verdict.key);
     for (const model::Fault& fault : verdict.faults) {
       v1::Fault& text = *rejected.add_faults();
@@ -25,7 +25,7 @@ void AddRejected(const AgentSnapshot& snapshot, v1::AgentStatusReply& reply) {
   }
 }
 
-void AddNotEnforced(const AgentSnapshot& snapshot, v1::AgentStatusReply& reply) {
+void AddNotEnforced(const AgentSnapshot& snapshot, v1::AgentStatusResponse& reply) {
   for (const model::NotEnforcedItem& item : model::NotEnforced(*snapshot.state)) {
     v1::NotEnforced& text = *reply.add_not_enforced();
     *text.mutable_key() = model::EncodeKey(item.key);
@@ -91,9 +91,9 @@ void AddRoutes(const vswitch::RouterView& router, v1::RouterInfo& info) {
 
 }  // namespace
 
-v1::AgentStatusReply StatusReply(const AgentIdentity& identity, const std::string& datapath_name,
-                                 std::chrono::seconds uptime, const AgentSnapshot& snapshot) {
-  v1::AgentStatusReply reply;
+v1::AgentStatusResponse StatusReply(const AgentIdentity& identity, const std::string& datapath_name,
+                                    std::chrono::seconds uptime, const AgentSnapshot& snapshot) {
+  v1::AgentStatusResponse reply;
   reply.set_host_id(identity.host_id);
   reply.set_version(identity.version);
   reply.set_uptime_seconds(static_cast<uint64_t>(uptime.count()));
@@ -121,8 +121,8 @@ v1::AgentStatusReply StatusReply(const AgentIdentity& identity, const std::strin
   return reply;
 }
 
-v1::ListPortsReply PortsReply(const AgentSnapshot& snapshot) {
-  v1::ListPortsReply reply;
+v1::ListPortsResponse PortsReply(const AgentSnapshot& snapshot) {
+  v1::ListPortsResponse reply;
   for (const auto& [id, port] : snapshot.view->ports) {
     v1::LocalPort& line = *reply.add_ports();
     line.set_id(id.str());
@@ -145,13 +145,13 @@ v1::ListPortsReply PortsReply(const AgentSnapshot& snapshot) {
   return reply;
 }
 
-v1::ListTunnelsReply TunnelsReply(const AgentSnapshot& snapshot) {
-  v1::ListTunnelsReply reply;
+v1::ListTunnelsResponse TunnelsReply(const AgentSnapshot& snapshot) {
+  v1::ListTunnelsResponse reply;
   for (const auto& [id, host] : snapshot.view->hosts) *reply.add_tunnels() = TunnelOf(snapshot, host);
   return reply;
 }
 
-v1::ListNetworksReply NetworksReply(const AgentSnapshot& snapshot) {
+v1::ListNetworksResponse NetworksReply(const AgentSnapshot& snapshot) {
   const vswitch::HostView& view = *snapshot.view;
   std::map<NetworkId, uint32_t> local;
   std::map<NetworkId, uint32_t> remote;
@@ -164,7 +164,7 @@ v1::ListNetworksReply NetworksReply(const AgentSnapshot& snapshot) {
       if (ids.empty() || ids.back() != id.str()) ids.push_back(id.str());
     }
   }
-  v1::ListNetworksReply reply;
+  v1::ListNetworksResponse reply;
   for (const auto& [id, network] : view.networks) {
     v1::NetworkInfo& line = *reply.add_networks();
     line.set_id(id.str());
@@ -182,8 +182,8 @@ v1::ListNetworksReply NetworksReply(const AgentSnapshot& snapshot) {
   return reply;
 }
 
-v1::ListRoutersReply RoutersReply(const AgentSnapshot& snapshot) {
-  v1::ListRoutersReply reply;
+v1::ListRoutersResponse RoutersReply(const AgentSnapshot& snapshot) {
+  v1::ListRoutersResponse reply;
   for (const auto& [id, router] : snapshot.view->routers) {
     v1::RouterInfo& info = *reply.add_routers();
     info.set_id(id.str());

@@ -11,18 +11,18 @@
 #include "vswitch/datapath.h"
 
 namespace kasane::v1 {
-class AgentStatusReply;
-class ListDropsReply;
+class AgentStatusResponse;
+class ListDropsResponse;
 class ListDropsRequest;
-class CompareFlowsReply;
-class ListFlowsReply;
-class ListNetworksReply;
-class ListPortsReply;
-class ListRoutersReply;
-class ListTunnelsReply;
-class ResolveReply;
+class CompareFlowsResponse;
+class ListFlowsResponse;
+class ListNetworksResponse;
+class ListPortsResponse;
+class ListRoutersResponse;
+class ListTunnelsResponse;
+class ResolveResponse;
 class ResolveRequest;
-class TraceReply;
+class TraceResponse;
 class TraceRequest;
 }  // namespace kasane::v1
 
@@ -36,24 +36,24 @@ struct AgentIdentity {
   std::vector<std::string> tunnel_addresses;
 };
 
-v1::AgentStatusReply StatusReply(const AgentIdentity& identity, const std::string& datapath_name,
-                                 std::chrono::seconds uptime, const AgentSnapshot& snapshot);
-v1::ListPortsReply PortsReply(const AgentSnapshot& snapshot);
-v1::ListTunnelsReply TunnelsReply(const AgentSnapshot& snapshot);
-v1::ListNetworksReply NetworksReply(const AgentSnapshot& snapshot);
-v1::ListRoutersReply RoutersReply(const AgentSnapshot& snapshot);
+v1::AgentStatusResponse StatusReply(const AgentIdentity& identity, const std::string& datapath_name,
+                                    std::chrono::seconds uptime, const AgentSnapshot& snapshot);
+v1::ListPortsResponse PortsReply(const AgentSnapshot& snapshot);
+v1::ListTunnelsResponse TunnelsReply(const AgentSnapshot& snapshot);
+v1::ListNetworksResponse NetworksReply(const AgentSnapshot& snapshot);
+v1::ListRoutersResponse RoutersReply(const AgentSnapshot& snapshot);
 
 // `entries` of the owner that `owner_text` names; all of them if it is empty. An owner that the switch still
 // has and the view has no longer is found too.
-absl::StatusOr<v1::ListFlowsReply> FlowsReply(const AgentSnapshot& snapshot,
-                                              const std::vector<vswitch::InstalledEntry>& entries,
-                                              const std::string& owner_text);
-absl::StatusOr<v1::ListDropsReply> DropsReply(const AgentSnapshot& snapshot,
-                                              const std::vector<vswitch::InstalledEntry>& entries,
-                                              const v1::ListDropsRequest& request);
-v1::CompareFlowsReply CompareReply(const std::vector<vswitch::Discrepancy>& discrepancies);
-absl::StatusOr<v1::TraceReply> TracedReply(const AgentSnapshot& snapshot, const v1::TraceRequest& request);
-absl::StatusOr<v1::ResolveReply> ResolvedReply(const AgentSnapshot& snapshot,
-                                               const v1::ResolveRequest& request);
+absl::StatusOr<v1::ListFlowsResponse> FlowsReply(const AgentSnapshot& snapshot,
+                                                 const std::vector<vswitch::InstalledEntry>& entries,
+                                                 const std::string& owner_text);
+absl::StatusOr<v1::ListDropsResponse> DropsReply(const AgentSnapshot& snapshot,
+                                                 const std::vector<vswitch::InstalledEntry>& entries,
+                                                 const v1::ListDropsRequest& request);
+v1::CompareFlowsResponse CompareReply(const std::vector<vswitch::Discrepancy>& discrepancies);
+absl::StatusOr<v1::TraceResponse> TracedReply(const AgentSnapshot& snapshot, const v1::TraceRequest& request);
+absl::StatusOr<v1::ResolveResponse> ResolvedReply(const AgentSnapshot& snapshot,
+                                                  const v1::ResolveRequest& request);
 
 }  // namespace kasane::inspect

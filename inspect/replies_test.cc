@@ -27,8 +27,8 @@ TEST(RepliesTest, Status) {
   state.routers[router->id] = router;
   snapshot.state = std::make_shared<const model::NetworkState>(state);
 
-  const v1::AgentStatusReply reply = StatusReply({"h1", "1.0", "127.0.0.1:6650", {"192.0.2.1"}}, "ovs (netdev)",
-                                                 std::chrono::seconds(9), snapshot);
+  const v1::AgentStatusResponse reply = StatusReply({"h1", "1.0", "127.0.0.1:6650", {"192.0.2.1"}},
+                                                    "ovs (netdev)", std::chrono::seconds(9), snapshot);
   EXPECT_EQ(reply.host_id(), "h1");
   EXPECT_EQ(reply.uptime_seconds(), 9);
   EXPECT_TRUE(reply.controller_connected() && reply.synced() && reply.datapath_ready());
@@ -47,7 +47,7 @@ TEST(RepliesTest, Status) {
 }
 
 TEST(RepliesTest, PortsTunnelsNetworks) {
-  const v1::ListPortsReply ports = PortsReply(TestSnapshot());
+  const v1::ListPortsResponse ports = PortsReply(TestSnapshot());
   ASSERT_EQ(ports.ports_size(), 1);
   EXPECT_EQ(ports.ports(0).network_name(), "blue");
   EXPECT_EQ(ports.ports(0).mac_address(), "fa:16:3e:00:00:05");
@@ -56,7 +56,7 @@ TEST(RepliesTest, PortsTunnelsNetworks) {
   EXPECT_EQ(ports.ports(0).interface_number(), 5);
   EXPECT_TRUE(ports.ports(0).active());
 
-  const v1::ListTunnelsReply tunnels = TunnelsReply(TestSnapshot());
+  const v1::ListTunnelsResponse tunnels = TunnelsReply(TestSnapshot());
   ASSERT_EQ(tunnels.tunnels_size(), 1);
   EXPECT_EQ(tunnels.tunnels(0).local_address(), "192.0.2.1");
   EXPECT_EQ(tunnels.tunnels(0).remote_address(), "192.0.2.2");
@@ -64,7 +64,7 @@ TEST(RepliesTest, PortsTunnelsNetworks) {
   EXPECT_EQ(tunnels.tunnels(0).next_hop_mac(), "02:00:00:00:00:02");
   EXPECT_THAT(tunnels.tunnels(0).networks(), ElementsAre("blue-0001"));
 
-  const v1::ListNetworksReply networks = NetworksReply(TestSnapshot());
+  const v1::ListNetworksResponse networks = NetworksReply(TestSnapshot());
   ASSERT_EQ(networks.networks_size(), 2);
   EXPECT_EQ(networks.networks(0).vni(), 7);
   EXPECT_EQ(networks.networks(0).local_ports(), 1);
@@ -74,7 +74,7 @@ TEST(RepliesTest, PortsTunnelsNetworks) {
 }
 
 TEST(RepliesTest, Routers) {
-  const v1::ListRoutersReply reply = RoutersReply(TestSnapshot());
+  const v1::ListRoutersResponse reply = RoutersReply(TestSnapshot());
   ASSERT_EQ(reply.routers_size(), 1);
   const v1::RouterInfo& router = reply.routers(0);
   EXPECT_THAT(router.ports(0).addresses(), ElementsAre("10.0.0.1/24", "fe80::f816:3eff:fe00:1/64"));
@@ -97,7 +97,7 @@ TEST(RepliesTest, FlowsOfAnOwner) {
 
   EXPECT_EQ(FlowsReply(TestSnapshot(), entries, "")->flows_size(), 2);
   for (const char* text : {"web", "port-web", "port-w"}) {
-    const absl::StatusOr<v1::ListFlowsReply> reply = FlowsReply(TestSnapshot(), entries, text);
+    const absl::StatusOr<v1::ListFlowsResponse> reply = FlowsReply(TestSnapshot(), entries, text);
     ASSERT_TRUE(reply.ok()) << text;
     ASSERT_EQ(reply->flows_size(), 1);
     EXPECT_EQ(reply->flows(0).owner_kind(), "port");
@@ -157,7 +157,7 @@ TEST(RepliesTest, TraceThroughTheTunnel) {
   // fa:16:3e:00:00:06 <- fa:16:3e:00:00:05, an IPv4 packet's worth of zeros.
   const std::string macs("\xfa\x16\x3e\0\0\x06\xfa\x16\x3e\0\0\x05\x88\xb5", 14);
   request.set_frame(macs + std::string(46, '\0'));
-  const absl::StatusOr<v1::TraceReply> reply = TracedReply(TestSnapshot(), request);
+  const absl::StatusOr<v1::TraceResponse> reply = TracedReply(TestSnapshot(), request);
   ASSERT_TRUE(reply.ok()) << reply.status();
   ASSERT_EQ(reply->verdicts_size(), 1);
   EXPECT_TRUE(reply->verdicts(0).delivered());
@@ -177,7 +177,7 @@ TEST(RepliesTest, TraceFromTheTunnel) {
   request.set_vni(7);
   request.set_frame(std::string("\xfa\x16\x3e\0\0\x05\xfa\x16\x3e\0\0\x06\x88\xb5", 14) +
                     std::string(46, '\0'));
-  absl::StatusOr<v1::TraceReply> reply = TracedReply(TestSnapshot(), request);
+  absl::StatusOr<v1::TraceResponse> reply = TracedReply(TestSnapshot(), request);
   ASSERT_TRUE(reply.ok()) << reply.status();
   ASSERT_EQ(reply->verdicts_size(), 1);
   EXPECT_EQ(reply->verdicts(0).port_name(), "web");
@@ -197,7 +197,7 @@ TEST(RepliesTest, TraceDropAndBadRequests) {
   EXPECT_THAT(Message(TracedReply(TestSnapshot(), request).status()), HasSubstr("frame: has 0 bytes"));
   request.set_frame(std::string("\xfa\x16\x3e\0\0\x99\xfa\x16\x3e\0\0\x05\x88\xb5", 14) +
                     std::string(46, '\0'));
-  const absl::StatusOr<v1::TraceReply> reply = TracedReply(TestSnapshot(), request);
+  const absl::StatusOr<v1::TraceResponse> reply = TracedReply(TestSnapshot(), request);
   ASSERT_TRUE(reply.ok()) << reply.status();
   // Flooded to the ports without port security, of which there is no other one.
   EXPECT_EQ(reply->verdicts_size(), 0);
@@ -216,7 +216,7 @@ TEST(RepliesTest, TraceKnowsWhatIsPlugged) {
   request.set_port("web");
   request.set_frame(std::string("\xfa\x16\x3e\0\0\x07\xfa\x16\x3e\0\0\x05\x88\xb5", 14) +
                     std::string(46, '\0'));
-  absl::StatusOr<v1::TraceReply> reply = TracedReply(snapshot, request);
+  absl::StatusOr<v1::TraceResponse> reply = TracedReply(snapshot, request);
   ASSERT_TRUE(reply.ok()) << reply.status();
   EXPECT_EQ(reply->verdicts_size(), 0);
 
@@ -264,7 +264,7 @@ TEST(RepliesTest, Resolve) {
     v1::ResolveRequest request;
     request.set_port("web");
     request.set_ip_address(c.ip);
-    const absl::StatusOr<v1::ResolveReply> reply = ResolvedReply(TestSnapshot(), request);
+    const absl::StatusOr<v1::ResolveResponse> reply = ResolvedReply(TestSnapshot(), request);
     if (c.kind == nullptr) {
       EXPECT_EQ(reply.status().code(), absl::StatusCode::kNotFound) << c.ip;
       continue;

@@ -77,7 +77,7 @@ absl::StatusOr<std::vector<sim::Result>> FromTunnel(const AgentSnapshot& snapsho
 }
 
 void AddDrop(const vswitch::HostView& view, vswitch::DropReason reason, uint32_t way, bool answer,
-             v1::TraceReply& reply) {
+             v1::TraceResponse& reply) {
   v1::TraceVerdict& verdict = *reply.add_verdicts();
   verdict.set_answer(answer);
   verdict.set_host(view.host.str());
@@ -85,7 +85,8 @@ void AddDrop(const vswitch::HostView& view, vswitch::DropReason reason, uint32_t
   verdict.set_way(way);
 }
 
-void AddResult(const vswitch::HostView& view, const sim::Result& result, uint32_t way, v1::TraceReply& reply) {
+void AddResult(const vswitch::HostView& view, const sim::Result& result, uint32_t way,
+               v1::TraceResponse& reply) {
   for (const sim::Step& step : result.steps) {
     *reply.add_steps() = StepOf(view, step);
     reply.mutable_steps()->rbegin()->set_way(way);
@@ -104,7 +105,7 @@ void AddResult(const vswitch::HostView& view, const sim::Result& result, uint32_
 
 }  // namespace
 
-absl::StatusOr<v1::TraceReply> TracedReply(const AgentSnapshot& snapshot, const v1::TraceRequest& request) {
+absl::StatusOr<v1::TraceResponse> TracedReply(const AgentSnapshot& snapshot, const v1::TraceRequest& request) {
   if (request.port().empty() == request.outer_source().empty()) {
     return Invalid("port and outer_source: exactly one of them says where the packet comes from");
   }
@@ -116,7 +117,7 @@ absl::StatusOr<v1::TraceReply> TracedReply(const AgentSnapshot& snapshot, const 
   ASSIGN_OR_RETURN(const std::vector<sim::Result> results, request.port().empty()
                                                                ? FromTunnel(snapshot, request, frame)
                                                                : FromPort(snapshot, request.port(), frame));
-  v1::TraceReply reply;
+  v1::TraceResponse reply;
   uint32_t way = 0;
   for (const sim::Result& result : results) {
     if (results.size() > 1) ++way;

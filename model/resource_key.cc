@@ -79,9 +79,9 @@ std::optional<ResourceKey> DecodeKey(const v1::ResourceKey& key) {
 }
 
 v1::ResourceKey EncodeKey(const ResourceKey& key) {
-  static_assert(static_cast<int>(Kind::kHost) == static_cast<int>(v1::HOST) &&
-                static_cast<int>(Kind::kPort) == static_cast<int>(v1::PORT) &&
-                static_cast<int>(Kind::kAddressClaim) == static_cast<int>(v1::ADDRESS_CLAIM));
+  static_assert(static_cast<int>(Kind::kHost) == static_cast<int>(v1::RESOURCE_KIND_HOST) &&
+                static_cast<int>(Kind::kPort) == static_cast<int>(v1::RESOURCE_KIND_PORT) &&
+                static_cast<int>(Kind::kAddressClaim) == static_cast<int>(v1::RESOURCE_KIND_ADDRESS_CLAIM));
   v1::ResourceKey out;
   out.set_kind(static_cast<v1::ResourceKind>(key.kind));
   out.set_id(key.id);

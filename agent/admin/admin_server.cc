@@ -39,53 +39,53 @@ class Service final : public v1::AgentService::Service {
         datapath_name_(std::move(datapath_name)),
         inspector_(inspector) {}
 
-  grpc::Status Status(grpc::ServerContext* /*context*/, const v1::AgentStatusRequest* /*request*/,
-                      v1::AgentStatusReply* reply) override {
+  grpc::Status AgentStatus(grpc::ServerContext* /*context*/, const v1::AgentStatusRequest* /*request*/,
+                           v1::AgentStatusResponse* reply) override {
     const auto uptime = std::chrono::duration_cast<std::chrono::seconds>(Clock::now() - start_);
     *reply = inspect::StatusReply(identity_, datapath_name_(), uptime, *snapshot_());
     return grpc::Status::OK;
   }
 
   grpc::Status ListPorts(grpc::ServerContext* /*context*/, const v1::ListPortsRequest* /*request*/,
-                         v1::ListPortsReply* reply) override {
+                         v1::ListPortsResponse* reply) override {
     *reply = inspect::PortsReply(*snapshot_());
     return grpc::Status::OK;
   }
 
   grpc::Status ListTunnels(grpc::ServerContext* /*context*/, const v1::ListTunnelsRequest* /*request*/,
-                           v1::ListTunnelsReply* reply) override {
+                           v1::ListTunnelsResponse* reply) override {
     *reply = inspect::TunnelsReply(*snapshot_());
     return grpc::Status::OK;
   }
 
   grpc::Status ListNetworks(grpc::ServerContext* /*context*/, const v1::ListNetworksRequest* /*request*/,
-                            v1::ListNetworksReply* reply) override {
+                            v1::ListNetworksResponse* reply) override {
     *reply = inspect::NetworksReply(*snapshot_());
     return grpc::Status::OK;
   }
 
   grpc::Status ListRouters(grpc::ServerContext* /*context*/, const v1::ListRoutersRequest* /*request*/,
-                           v1::ListRoutersReply* reply) override {
+                           v1::ListRoutersResponse* reply) override {
     *reply = inspect::RoutersReply(*snapshot_());
     return grpc::Status::OK;
   }
 
   grpc::Status ListFlows(grpc::ServerContext* /*context*/, const v1::ListFlowsRequest* request,
-                         v1::ListFlowsReply* reply) override {
+                         v1::ListFlowsResponse* reply) override {
     absl::StatusOr<std::vector<vswitch::InstalledEntry>> entries = inspector_.Dump();
     if (!entries.ok()) return ToGrpc(entries.status());
     return Answer(inspect::FlowsReply(*snapshot_(), *entries, request->owner()), reply);
   }
 
   grpc::Status ListDrops(grpc::ServerContext* /*context*/, const v1::ListDropsRequest* request,
-                         v1::ListDropsReply* reply) override {
+                         v1::ListDropsResponse* reply) override {
     absl::StatusOr<std::vector<vswitch::InstalledEntry>> entries = inspector_.Dump();
     if (!entries.ok()) return ToGrpc(entries.status());
     return Answer(inspect::DropsReply(*snapshot_(), *entries, *request), reply);
   }
 
   grpc::Status CompareFlows(grpc::ServerContext* /*context*/, const v1::CompareFlowsRequest* /*request*/,
-                            v1::CompareFlowsReply* reply) override {
+                            v1::CompareFlowsResponse* reply) override {
     absl::StatusOr<std::vector<vswitch::Discrepancy>> discrepancies = inspector_.Compare(*snapshot_()->view);
     if (!discrepancies.ok()) return ToGrpc(discrepancies.status());
     *reply = inspect::CompareReply(*discrepancies);
@@ -93,12 +93,12 @@ class Service final : public v1::AgentService::Service {
   }
 
   grpc::Status Trace(grpc::ServerContext* /*context*/, const v1::TraceRequest* request,
-                     v1::TraceReply* reply) override {
+                     v1::TraceResponse* reply) override {
     return Answer(TracedReply(*snapshot_(), *request), reply);
   }
 
   grpc::Status Resolve(grpc::ServerContext* /*context*/, const v1::ResolveRequest* request,
-                       v1::ResolveReply* reply) override {
+                       v1::ResolveResponse* reply) override {
     return Answer(ResolvedReply(*snapshot_(), *request), reply);
   }
 

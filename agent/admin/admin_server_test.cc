@@ -67,11 +67,11 @@ TEST_F(AdminServerTest, ServesOnASocketOfMode0660AndRemovesIt) {
   EXPECT_TRUE(S_ISSOCK(info.st_mode));
   EXPECT_EQ(info.st_mode & 0777, 0660);
 
-  v1::AgentStatusReply status;
-  ASSERT_TRUE(Call(&v1::AgentService::Stub::Status, v1::AgentStatusRequest(), status).ok());
+  v1::AgentStatusResponse status;
+  ASSERT_TRUE(Call(&v1::AgentService::Stub::AgentStatus, v1::AgentStatusRequest(), status).ok());
   EXPECT_EQ(status.host_id(), "h1");
   EXPECT_EQ(status.datapath(), "fake");
-  v1::ListPortsReply ports;
+  v1::ListPortsResponse ports;
   ASSERT_TRUE(Call(&v1::AgentService::Stub::ListPorts, v1::ListPortsRequest(), ports).ok());
   EXPECT_EQ(ports.ports_size(), 1);
 
@@ -87,7 +87,7 @@ TEST_F(AdminServerTest, FlowsComeFromTheDatapathAndErrorsKeepTheirCode) {
   ASSERT_TRUE(Start().ok());
   v1::ListFlowsRequest request;
   request.set_owner("web");
-  v1::ListFlowsReply reply;
+  v1::ListFlowsResponse reply;
   ASSERT_TRUE(Call(&v1::AgentService::Stub::ListFlows, request, reply).ok());
   ASSERT_EQ(reply.flows_size(), 1);
   EXPECT_EQ(reply.flows(0).packets(), 17);
@@ -104,7 +104,7 @@ TEST_F(AdminServerTest, WhereTheSwitchDiffersIsTold) {
   extra.entry.stage = "l2";
   datapath_.SetDiscrepancies({extra});
   ASSERT_TRUE(Start().ok());
-  v1::CompareFlowsReply reply;
+  v1::CompareFlowsResponse reply;
   ASSERT_TRUE(Call(&v1::AgentService::Stub::CompareFlows, v1::CompareFlowsRequest(), reply).ok());
   ASSERT_EQ(reply.differences_size(), 1);
   EXPECT_EQ(reply.differences(0).kind(), "extra");

@@ -82,8 +82,8 @@ struct Stream {
   uint64_t number = 0;
   std::unique_ptr<v1::NetworkStateService::Stub> stub;
   grpc::ClientContext context;
-  std::unique_ptr<grpc::ClientAsyncReaderWriter<v1::AgentMessage, v1::ControllerMessage>> call;
-  v1::ControllerMessage incoming;
+  std::unique_ptr<grpc::ClientAsyncReaderWriter<v1::StreamRequest, v1::StreamResponse>> call;
+  v1::StreamResponse incoming;
   grpc::Status status;
 
   bool starting = true;
@@ -230,7 +230,7 @@ class SyncClient::Impl {
   }
 
   static void WriteNext(Stream& stream) {
-    v1::AgentMessage message;
+    v1::StreamRequest message;
     if (stream.hello) {
       *message.mutable_hello() = *std::move(stream.hello);
       stream.hello.reset();
@@ -250,7 +250,7 @@ class SyncClient::Impl {
       stream_->over = true;
       return;
     }
-    const v1::ControllerMessage& message = stream_->incoming;
+    const v1::StreamResponse& message = stream_->incoming;
     if (!stream_->welcomed && !message.has_welcome()) {
       GiveUp(
           "its first message is no Welcome: what answers there is no controller that this agent "
@@ -258,18 +258,18 @@ class SyncClient::Impl {
       return;
     }
     switch (message.kind_case()) {
-      case v1::ControllerMessage::kWelcome:
+      case v1::StreamResponse::kWelcome:
         OnWelcome(message.welcome());
         break;
-      case v1::ControllerMessage::kBatch:
+      case v1::StreamResponse::kBatch:
         ++stream_->unhandled_batches;
         sink_(BatchArrived{stream_->number, std::make_shared<const v1::Batch>(message.batch())});
         break;
-      case v1::ControllerMessage::kSyncComplete:
+      case v1::StreamResponse::kSyncComplete:
         stream_->synced = true;
         sink_(SyncCompleted{stream_->number, model::DecodeRevision(message.sync_complete().revision())});
         break;
-      case v1::ControllerMessage::KIND_NOT_SET:
+      case v1::StreamResponse::KIND_NOT_SET:
         log::Debug("the controller sent a message of a kind that this version does not know; ignored");
         break;
     }

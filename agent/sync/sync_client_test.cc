@@ -51,7 +51,7 @@ class Inbox {
   std::deque<T> items_;
 };
 
-using ServerStream = grpc::ServerReaderWriter<v1::ControllerMessage, v1::AgentMessage>;
+using ServerStream = grpc::ServerReaderWriter<v1::StreamResponse, v1::StreamRequest>;
 // What the controller does after a Hello.
 using Script = std::function<grpc::Status(ServerStream&)>;
 
@@ -69,7 +69,7 @@ class FakeController final : public v1::NetworkStateService::Service {
 
  private:
   grpc::Status Stream(grpc::ServerContext* /*context*/, ServerStream* stream) override {
-    v1::AgentMessage first;
+    v1::StreamRequest first;
     if (!stream->Read(&first)) return grpc::Status::OK;
     hellos.Push(first.hello());
     return script_(*stream);
@@ -80,20 +80,20 @@ class FakeController final : public v1::NetworkStateService::Service {
 };
 
 void SendWelcome(ServerStream& stream) {
-  v1::ControllerMessage message;
+  v1::StreamResponse message;
   message.mutable_welcome()->set_store_id("store");
   message.mutable_welcome()->add_timelines("t1");
   stream.Write(message);
 }
 
 void SendBatch(ServerStream& stream, uint64_t counter) {
-  v1::ControllerMessage message;
+  v1::StreamResponse message;
   message.mutable_batch()->mutable_revision()->set_counter(counter);
   stream.Write(message);
 }
 
 void SendSyncComplete(ServerStream& stream, uint64_t counter) {
-  v1::ControllerMessage message;
+  v1::StreamResponse message;
   message.mutable_sync_complete()->mutable_revision()->set_timeline("t1");
   message.mutable_sync_complete()->mutable_revision()->set_counter(counter);
   stream.Write(message);
@@ -101,7 +101,7 @@ void SendSyncComplete(ServerStream& stream, uint64_t counter) {
 
 // Until the agent or the server ends the stream.
 grpc::Status ReadToTheEnd(ServerStream& stream) {
-  v1::AgentMessage message;
+  v1::StreamRequest message;
   while (stream.Read(&message)) {
   }
   return grpc::Status::OK;
@@ -163,7 +163,7 @@ TEST_F(SyncClientTest, HelloWelcomeBatchesAndReports) {
     SendWelcome(stream);
     SendBatch(stream, 5);
     SendSyncComplete(stream, 6);
-    v1::AgentMessage message;
+    v1::StreamRequest message;
     while (stream.Read(&message)) reports.Push(message.report());
     return grpc::Status::OK;
   });

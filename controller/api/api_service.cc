@@ -34,14 +34,14 @@ class ApiService final : public Base {
   explicit ApiService(const ServiceContext& context) : context_(context) {}
 
   grpc::Status Apply(grpc::ServerContext* call, const v1::ApplyRequest* request,
-                     v1::ApplyReply* reply) override {
+                     v1::ApplyResponse* reply) override {
     const absl::Status status = controller::Apply(context_.hub, *request, *reply);
     LogWrite("apply", call->peer(), request->items_size(), request->dry_run(), *reply, status);
     return rpc::ToRpc(status);
   }
 
   grpc::Status Delete(grpc::ServerContext* call, const v1::DeleteRequest* request,
-                      v1::DeleteReply* reply) override {
+                      v1::DeleteResponse* reply) override {
     const auto is_connected = [&](const HostId& host) { return context_.registry.IsConnected(host); };
     const absl::Status status = controller::Delete(context_.hub, is_connected, *request, *reply);
     LogWrite("delete", call->peer(), request->keys_size(), request->dry_run(), *reply, status);
@@ -60,7 +60,7 @@ class ApiService final : public Base {
     return grpc::Status::OK;
   }
 
-  grpc::Status List(grpc::ServerContext*, const v1::ListRequest* request, v1::ListReply* reply) override {
+  grpc::Status List(grpc::ServerContext*, const v1::ListRequest* request, v1::ListResponse* reply) override {
     std::set<model::Kind> kinds;
     for (const int kind : request->kinds()) kinds.insert(static_cast<model::Kind>(kind));
     const Renderer renderer(context_.hub.snapshot(), context_.registry);
@@ -71,13 +71,13 @@ class ApiService final : public Base {
     return grpc::Status::OK;
   }
 
-  grpc::ServerWriteReactor<v1::WatchEvent>* Watch(grpc::CallbackServerContext*,
-                                                  const v1::WatchRequest* request) override {
+  grpc::ServerWriteReactor<v1::WatchResponse>* Watch(grpc::CallbackServerContext*,
+                                                     const v1::WatchRequest* request) override {
     return context_.watch_hub.Watch(*request);
   }
 
   grpc::Status ControllerStatus(grpc::ServerContext*, const v1::ControllerStatusRequest*,
-                                v1::ControllerStatusReply* reply) override {
+                                v1::ControllerStatusResponse* reply) override {
     const std::shared_ptr<const Snapshot> snapshot = context_.hub.snapshot();
     reply->set_store_id(context_.hub.store().store_id());
     *reply->mutable_current() = model::EncodeRevision(snapshot->revision);
@@ -88,7 +88,7 @@ class ApiService final : public Base {
   }
 
  private:
-  void AddHosts(const Snapshot& snapshot, v1::ControllerStatusReply& reply) const {
+  void AddHosts(const Snapshot& snapshot, v1::ControllerStatusResponse& reply) const {
     struct Ports {
       uint32_t bound = 0;
       uint32_t active = 0;
@@ -117,7 +117,7 @@ class ApiService final : public Base {
     }
   }
 
-  static void AddCounts(const Snapshot& snapshot, v1::ControllerStatusReply& reply) {
+  static void AddCounts(const Snapshot& snapshot, v1::ControllerStatusResponse& reply) {
     std::map<model::Kind, uint32_t> counts;
     for (const auto& [key, resource] : snapshot.resources) ++counts[key.kind];
     for (const model::Kind kind : model::kAllKinds) {

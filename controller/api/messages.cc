@@ -25,11 +25,11 @@ v1::NotEnforced MakeNotEnforced(const model::NotEnforcedItem& item) {
 v1::PortStatus MakePortStatus(PortStatus status) {
   switch (status) {
     case PortStatus::kDown:
-      return v1::DOWN;
+      return v1::PORT_STATUS_DOWN;
     case PortStatus::kBuild:
-      return v1::BUILD;
+      return v1::PORT_STATUS_BUILD;
     case PortStatus::kActive:
-      return v1::ACTIVE;
+      return v1::PORT_STATUS_ACTIVE;
   }
   return v1::PORT_STATUS_UNSPECIFIED;
 }

@@ -20,7 +20,7 @@ constexpr size_t kMaxWaiting = 16 * 1024;
 
 struct Event {
   model::Kind kind;
-  v1::WatchEvent message;
+  v1::WatchResponse message;
 };
 
 // What one transaction or one report caused. Shared by all watchers.
@@ -30,7 +30,7 @@ struct Events {
   std::vector<Event> list;
 };
 
-using Reactor = grpc::ServerWriteReactor<v1::WatchEvent>;
+using Reactor = grpc::ServerWriteReactor<v1::WatchResponse>;
 
 // One Watch call: the resources of a snapshot, then `synced`, then what was pushed.
 class Watcher : public Reactor {
@@ -141,9 +141,9 @@ class Watcher : public Reactor {
   std::optional<Renderer> initial_;  // Until all of the snapshot was sent.
   std::map<model::ResourceKey, std::shared_ptr<const v1::Resource>>::const_iterator position_;
   std::deque<std::shared_ptr<const Events>> queue_;
-  size_t index_ = 0;        // Next event of the front of queue_.
-  size_t waiting_ = 0;      // Events in queue_.
-  v1::WatchEvent message_;  // Must live until OnWriteDone.
+  size_t index_ = 0;           // Next event of the front of queue_.
+  size_t waiting_ = 0;         // Events in queue_.
+  v1::WatchResponse message_;  // Must live until OnWriteDone.
   bool writing_ = false;
   bool finished_ = false;
   std::optional<grpc::Status> end_;
@@ -159,7 +159,7 @@ class Refusal : public Reactor {
 std::optional<std::set<model::Kind>> KindsOf(const v1::WatchRequest& request) {
   std::set<model::Kind> kinds;
   for (const int kind : request.kinds()) {
-    if (kind < v1::HOST || kind > v1::ADDRESS_CLAIM) return std::nullopt;
+    if (kind < v1::RESOURCE_KIND_HOST || kind > v1::RESOURCE_KIND_ADDRESS_CLAIM) return std::nullopt;
     kinds.insert(static_cast<model::Kind>(kind));
   }
   return kinds;
@@ -272,7 +272,7 @@ WatchHub::WatchHub(StateHub& hub, const HostRegistry& registry)
     : impl_(std::make_unique<Impl>(hub, registry)) {}
 WatchHub::~WatchHub() = default;
 
-grpc::ServerWriteReactor<v1::WatchEvent>* WatchHub::Watch(const v1::WatchRequest& request) {
+grpc::ServerWriteReactor<v1::WatchResponse>* WatchHub::Watch(const v1::WatchRequest& request) {
   return impl_->Watch(request);
 }
 void WatchHub::OnCommit(const Committed& committed) { impl_->OnCommit(committed); }

@@ -14,7 +14,7 @@ class ServerWriteReactor;
 }  // namespace grpc
 
 namespace kasane::v1 {
-class WatchEvent;
+class WatchResponse;
 class WatchRequest;
 }  // namespace kasane::v1
 
@@ -27,7 +27,7 @@ class WatchHub : public StateHub::Observer {
   ~WatchHub() override;
 
   // Serves one Watch call. gRPC owns the reactor's use, the hub the reactor.
-  grpc::ServerWriteReactor<v1::WatchEvent>* Watch(const v1::WatchRequest& request);
+  grpc::ServerWriteReactor<v1::WatchResponse>* Watch(const v1::WatchRequest& request);
 
   void OnCommit(const Committed& committed) override;
   // The status of these ports changed, and nothing else.

@@ -86,8 +86,8 @@ bool SameSpec(const v1::Resource& stored, const v1::Resource& wanted) {
 
 v1::Change ChangeOf(const Snapshot& before, const model::ResourceKey& key, const v1::Resource& wanted) {
   const auto it = before.resources.find(key);
-  if (it == before.resources.end()) return v1::CREATED;
-  return SameSpec(*it->second, wanted) ? v1::UNCHANGED : v1::UPDATED;
+  if (it == before.resources.end()) return v1::CHANGE_CREATED;
+  return SameSpec(*it->second, wanted) ? v1::CHANGE_UNCHANGED : v1::CHANGE_UPDATED;
 }
 
 std::string NameOfAny(const model::AnyResource& resource) {
@@ -102,7 +102,8 @@ void Report(const std::vector<ItemFault>& from, google::protobuf::RepeatedPtrFie
 }
 
 // What the request's resources ask for in vain, judged beside the stored networks that they name.
-void ReportNotEnforced(const Snapshot& before, const std::vector<RequestItem>& items, v1::ApplyReply& reply) {
+void ReportNotEnforced(const Snapshot& before, const std::vector<RequestItem>& items,
+                       v1::ApplyResponse& reply) {
   model::NetworkState state;
   std::set<model::ResourceKey> keys;
   state.networks = before.state.networks;
@@ -115,7 +116,7 @@ void ReportNotEnforced(const Snapshot& before, const std::vector<RequestItem>& i
   }
 }
 
-std::vector<Change> ListChanges(const Snapshot& before, ApplyPlan& plan, v1::ApplyReply& reply) {
+std::vector<Change> ListChanges(const Snapshot& before, ApplyPlan& plan, v1::ApplyResponse& reply) {
   std::vector<Change> changes;
   for (size_t i = 0; i < plan.items.size(); ++i) {
     RequestItem& item = plan.items[i];
@@ -124,7 +125,7 @@ std::vector<Change> ListChanges(const Snapshot& before, ApplyPlan& plan, v1::App
     *listed.mutable_key() = model::EncodeKey(*item.key);
     listed.set_name(NameOfAny(*item.value));
     listed.set_change(change);
-    if (change != v1::UNCHANGED) changes.push_back({*item.key, plan.resources[i], item.value});
+    if (change != v1::CHANGE_UNCHANGED) changes.push_back({*item.key, plan.resources[i], item.value});
   }
   return changes;
 }
@@ -169,13 +170,13 @@ void RefuseConnectedHosts(absl::FunctionRef<bool(const HostId&)> is_connected,
 }
 
 std::vector<Change> ListDeletions(const Snapshot& before, const std::vector<RequestItem>& items,
-                                  v1::DeleteReply& reply) {
+                                  v1::DeleteResponse& reply) {
   std::vector<Change> changes;
   for (const RequestItem& item : items) {
     v1::ChangedResource& listed = *reply.add_changes();
     *listed.mutable_key() = model::EncodeKey(*item.key);
     listed.set_name(NameOfStored(*before.resources.at(*item.key)));
-    listed.set_change(v1::DELETED);
+    listed.set_change(v1::CHANGE_DELETED);
     changes.push_back({*item.key, nullptr, std::nullopt});
   }
   return changes;
@@ -213,7 +214,7 @@ Change MakeHostChange(const model::Host& host) {
 
 }  // namespace
 
-absl::Status Apply(StateHub& hub, const v1::ApplyRequest& request, v1::ApplyReply& reply) {
+absl::Status Apply(StateHub& hub, const v1::ApplyRequest& request, v1::ApplyResponse& reply) {
   ASSIGN_OR_RETURN(ApplyPlan plan, DecodeRequest(request));
   const auto commit = [&](const Snapshot& before) -> absl::StatusOr<std::vector<Change>> {
     KeepKnownAddresses(before, plan);
@@ -233,7 +234,7 @@ absl::Status Apply(StateHub& hub, const v1::ApplyRequest& request, v1::ApplyRepl
 }
 
 absl::Status Delete(StateHub& hub, absl::FunctionRef<bool(const HostId&)> is_connected,
-                    const v1::DeleteRequest& request, v1::DeleteReply& reply) {
+                    const v1::DeleteRequest& request, v1::DeleteResponse& reply) {
   if (request.keys_size() > kMaxItems) {
     return Invalid("{} keys in one request; at most {} are taken", request.keys_size(), kMaxItems);
   }

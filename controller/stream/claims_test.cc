@@ -31,14 +31,14 @@ class ClaimsTest : public testing::Test {
            "}], fixed_ips: [{subnet_id: s1, ip_address: 10.0.1." + ip + "}]}]\n";
   }
   void Apply(const std::string& yaml) {
-    v1::ApplyReply reply;
+    v1::ApplyResponse reply;
     ASSERT_TRUE(controller::Apply(*hub_, RequestFrom(yaml), reply).ok());
     for (const v1::Fault& fault : reply.faults()) ADD_FAILURE() << fault.path() << ": " << fault.message();
   }
   void Delete(const model::ResourceKey& key) {
     v1::DeleteRequest request;
     *request.add_keys() = model::EncodeKey(key);
-    v1::DeleteReply reply;
+    v1::DeleteResponse reply;
     ASSERT_TRUE(controller::Delete(
                     *hub_, [](const HostId&) { return false; }, request, reply)
                     .ok());
@@ -125,7 +125,7 @@ TEST_F(ClaimsTest, IsObservedAndNotApplied) {
   claim.set_ip_address("10.0.1.100");
   claim.set_mac_address("fa:16:3e:00:00:01");
   claim.set_port_id("p1");
-  v1::ApplyReply reply;
+  v1::ApplyResponse reply;
   ASSERT_TRUE(controller::Apply(*hub_, request, reply).ok());
   ASSERT_EQ(reply.faults_size(), 1);
   EXPECT_THAT(reply.faults(0).message(), testing::HasSubstr("observed"));

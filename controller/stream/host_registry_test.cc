@@ -24,7 +24,7 @@ class HostRegistryTest : public testing::Test {
   }
 
   void Apply(const std::string& yaml) {
-    v1::ApplyReply reply;
+    v1::ApplyResponse reply;
     ASSERT_TRUE(controller::Apply(*hub_, RequestFrom(yaml), reply).ok());
     for (const v1::Fault& fault : reply.faults()) ADD_FAILURE() << fault.path() << ": " << fault.message();
   }

@@ -29,7 +29,7 @@ ports: [{id: p3, network_id: n3, mac_address: "fa:16:3e:00:00:03", device_owner:
   }
 
   void Apply(const std::string& yaml) {
-    v1::ApplyReply reply;
+    v1::ApplyResponse reply;
     ASSERT_TRUE(controller::Apply(*hub_, RequestFrom(yaml), reply).ok());
     for (const v1::Fault& fault : reply.faults()) ADD_FAILURE() << fault.path() << ": " << fault.message();
   }
@@ -37,7 +37,7 @@ ports: [{id: p3, network_id: n3, mac_address: "fa:16:3e:00:00:03", device_owner:
   void Delete(std::vector<model::ResourceKey> keys) {
     v1::DeleteRequest request;
     for (const model::ResourceKey& key : keys) *request.add_keys() = model::EncodeKey(key);
-    v1::DeleteReply reply;
+    v1::DeleteResponse reply;
     ASSERT_TRUE(controller::Delete(
                     *hub_, [](const HostId&) { return false; }, request, reply)
                     .ok());

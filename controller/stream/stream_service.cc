@@ -26,7 +26,7 @@ constexpr size_t kMaxInstanceId = 64;
 constexpr size_t kMaxVersionText = 64;
 constexpr int kMaxFaultsKept = 64;  // Of one verdict.
 
-using Stream = grpc::ServerReaderWriter<v1::ControllerMessage, v1::AgentMessage>;
+using Stream = grpc::ServerReaderWriter<v1::StreamResponse, v1::StreamRequest>;
 
 // Cancels a call from any thread, and no longer than it lives.
 class Canceller {
@@ -145,7 +145,7 @@ class AgentCall {
 
   absl::StatusOr<v1::Hello> ReadHello() {
     const Deadline deadline(canceller_, kHelloPatience);
-    v1::AgentMessage message;
+    v1::StreamRequest message;
     if (!stream_->Read(&message)) return Error(absl::StatusCode::kCancelled, "it ended before its Hello");
     if (!message.has_hello()) return Invalid("the first message must be Hello");
     return std::move(*message.mutable_hello());
@@ -168,7 +168,7 @@ class AgentCall {
   // ---- the reading thread
 
   absl::Status ReadReports() {
-    v1::AgentMessage message;
+    v1::StreamRequest message;
     while (stream_->Read(&message)) {
       if (!message.has_report())
         return Invalid("after Hello only reports are taken; say Hello on a new stream");
@@ -242,7 +242,7 @@ class AgentCall {
   }
 
   bool WriteFirst(HostSync& sync, const std::shared_ptr<const Snapshot>& snapshot) {
-    v1::ControllerMessage message;
+    v1::StreamResponse message;
     v1::Welcome& welcome = *message.mutable_welcome();
     welcome.set_store_id(context_.hub.store().store_id());
     for (const std::string& timeline : context_.hub.store().timelines()) welcome.add_timelines(timeline);
@@ -260,7 +260,7 @@ class AgentCall {
     std::vector<model::ResourceKey> deleted;
     for (const v1::ResourceKey& key : batch.deletes()) deleted.push_back(*model::DecodeKey(key));
     context_.registry.Forget(session_->host, deleted);
-    v1::ControllerMessage message;
+    v1::StreamResponse message;
     *message.mutable_batch() = std::move(batch);
     return stream_->Write(message);
   }

@@ -65,7 +65,7 @@ v1::ApplyRequest RequestOf(const Input& input, bool dry_run) {
   return request;
 }
 
-int Refuse(const Globals& globals, const std::vector<model::Fault>& faults, v1::ApplyReply reply) {
+int Refuse(const Globals& globals, const std::vector<model::Fault>& faults, v1::ApplyResponse reply) {
   reply.clear_faults();
   for (const model::Fault& fault : faults) {
     v1::Fault& out = *reply.add_faults();
@@ -82,8 +82,8 @@ int RunApply(const ApplyOptions& options, const Globals& globals) {
   auto client = ControllerClient::Dial(globals);
   // With faults of form the controller is still asked for the rest, so that all are shown at once.
   const bool dry_run = options.dry_run || !input.faults.empty();
-  absl::StatusOr<v1::ApplyReply> reply =
-      client.ok() ? client->Apply(RequestOf(input, dry_run)) : absl::StatusOr<v1::ApplyReply>(client.status());
+  absl::StatusOr<v1::ApplyResponse> reply = client.ok() ? client->Apply(RequestOf(input, dry_run))
+                                                        : absl::StatusOr<v1::ApplyResponse>(client.status());
   if (!reply.ok()) {
     if (!input.faults.empty()) Refuse(globals, input.faults, {});
     return Failed(reply.status());

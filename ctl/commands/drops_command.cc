@@ -33,7 +33,7 @@ int WatchDrops(AgentClient& client, const v1::ListDropsRequest& request, const G
     auto after = client.ListDrops(request);
     if (!after.ok()) return Failed(after.status());
     const Clock::time_point now = Clock::now();
-    const v1::ListDropsReply difference = DropsSince(*before, *after);
+    const v1::ListDropsResponse difference = DropsSince(*before, *after);
     const double seconds = std::chrono::duration<double>(now - read).count();
     if (globals.format == Format::kTable) {
       fmt::print("{}", DropRatesText(difference, seconds));

@@ -25,7 +25,7 @@ struct GetOptions {
   std::vector<std::string> ids;
 };
 
-Resources OfKind(const v1::ListReply& reply, model::Kind kind) {
+Resources OfKind(const v1::ListResponse& reply, model::Kind kind) {
   Resources out;
   for (const auto& resource : reply.resources()) {
     const auto key = model::DecodeKey(resource.resource());
@@ -64,8 +64,8 @@ Resources Select(const Resources& all, const std::vector<std::string>& ids, std:
   return out;
 }
 
-absl::StatusOr<v1::ListReply> ListKinds(ControllerClient& client, const std::vector<model::Kind>& kinds,
-                                        bool with_referred) {
+absl::StatusOr<v1::ListResponse> ListKinds(ControllerClient& client, const std::vector<model::Kind>& kinds,
+                                           bool with_referred) {
   std::set<model::Kind> wanted(kinds.begin(), kinds.end());
   for (const model::Kind kind : kinds) {
     if (!with_referred) break;
@@ -76,15 +76,15 @@ absl::StatusOr<v1::ListReply> ListKinds(ControllerClient& client, const std::vec
   return client.List(request);
 }
 
-absl::StatusOr<Surroundings> Around(ControllerClient& client, const v1::ListReply& reply, bool hosts) {
+absl::StatusOr<Surroundings> Around(ControllerClient& client, const v1::ListResponse& reply, bool hosts) {
   Surroundings around;
   for (const auto& resource : reply.resources()) {
     if (const auto key = model::DecodeKey(resource.resource()))
       around.names[*key] = model::NameOf(resource.resource());
   }
   if (!hosts) return around;
-  ASSIGN_OR_RETURN(v1::ControllerStatusReply status, client.Status());
-  around.status = std::make_shared<const v1::ControllerStatusReply>(std::move(status));
+  ASSIGN_OR_RETURN(v1::ControllerStatusResponse status, client.Status());
+  around.status = std::make_shared<const v1::ControllerStatusResponse>(std::move(status));
   return around;
 }
 

@@ -27,7 +27,7 @@ struct FlowOptions {
 };
 
 // `all` are the flows of all owners: without an owner's flow in it a stage is still one.
-absl::Status CheckStage(const std::string& stage, const v1::ListFlowsReply& all) {
+absl::Status CheckStage(const std::string& stage, const v1::ListFlowsResponse& all) {
   std::vector<std::string> names;  // In the order of the packet's way, as the flows are.
   for (const v1::Flow& flow : all.flows()) {
     if (flow.stage() == stage) return absl::OkStatus();
@@ -43,7 +43,7 @@ int RunFlows(const FlowOptions& options, const Globals& globals) {
   request.set_owner(options.owner);
   auto reply = client.ListFlows(request);
   if (!reply.ok() || options.stage.empty()) return Show(globals, reply, FlowsTable);
-  v1::ListFlowsReply shown;
+  v1::ListFlowsResponse shown;
   for (const v1::Flow& flow : reply->flows()) {
     if (flow.stage() == options.stage) *shown.add_flows() = flow;
   }
@@ -52,7 +52,7 @@ int RunFlows(const FlowOptions& options, const Globals& globals) {
     const absl::Status known = all.ok() ? CheckStage(options.stage, *all) : all.status();
     if (!known.ok()) return Failed(known);
   }
-  return Show(globals, absl::StatusOr<v1::ListFlowsReply>(std::move(shown)), FlowsTable);
+  return Show(globals, absl::StatusOr<v1::ListFlowsResponse>(std::move(shown)), FlowsTable);
 }
 
 // Exit status 1 when they differ, so that a script can ask.
@@ -89,7 +89,7 @@ void AddStatus(cli::Command& app, Action& action) {
   status.OnParsed([&action, verbose] {
     action = [verbose](const Globals& globals) {
       return Show(globals, AgentClient(globals).Status(),
-                  [verbose](const v1::AgentStatusReply& reply) { return StatusText(reply, *verbose); });
+                  [verbose](const v1::AgentStatusResponse& reply) { return StatusText(reply, *verbose); });
     };
   });
 }

@@ -27,7 +27,7 @@ struct TraceOptions {
 
 struct Traced {
   Probe probe;
-  v1::TraceReply reply;
+  v1::TraceResponse reply;
 };
 
 // The controller's records, asked for once and only if they are needed.
@@ -44,7 +44,7 @@ class Records {
  private:
   absl::StatusOr<CloudRecords> Load() const {
     ASSIGN_OR_RETURN(ControllerClient client, ControllerClient::Dial(WithAgentsController()));
-    ASSIGN_OR_RETURN(const v1::ListReply resources, client.List(v1::ListRequest()));
+    ASSIGN_OR_RETURN(const v1::ListResponse resources, client.List(v1::ListRequest()));
     return CloudRecords(resources);
   }
 
@@ -69,8 +69,8 @@ v1::TraceRequest RequestOf(const Probe& probe) {
 }
 
 absl::StatusOr<Traced> TraceByAgent(const TraceOptions& options, AgentClient& client,
-                                    const v1::ListPortsReply& ports) {
-  ASSIGN_OR_RETURN(const v1::ListRoutersReply routers, client.ListRouters());
+                                    const v1::ListPortsResponse& ports) {
+  ASSIGN_OR_RETURN(const v1::ListRoutersResponse routers, client.ListRouters());
   const auto resolve = [&client](const v1::ResolveRequest& request) { return client.Resolve(request); };
   Traced traced;
   ASSIGN_OR_RETURN(traced.probe, PlanProbe(options.port, options.packet, ports, routers, resolve));
@@ -109,8 +109,8 @@ absl::StatusOr<Traced> TraceFirstHost(const TraceOptions& options, const Globals
   return TraceByRecords(options, **recorded);
 }
 
-absl::StatusOr<v1::TraceReply> TraceNextHost(const std::string& host, const v1::TraceRequest& request,
-                                             Records& records) {
+absl::StatusOr<v1::TraceResponse> TraceNextHost(const std::string& host, const v1::TraceRequest& request,
+                                                Records& records) {
   ASSIGN_OR_RETURN(CloudRecords* const recorded, records.Get());
   ASSIGN_OR_RETURN(const inspect::AgentSnapshot* snapshot, recorded->Host(HostId(host)));
   return TracedReply(*snapshot, request);
@@ -120,7 +120,7 @@ int RunTrace(const TraceOptions& options, const Globals& globals) {
   Records records(globals);
   auto traced = TraceFirstHost(options, globals, records);
   if (!traced.ok()) return Failed(traced.status());
-  const v1::TraceReply reply =
+  const v1::TraceResponse reply =
       FollowTunnels(std::move(traced->reply), [&](const std::string& host, const v1::TraceRequest& request) {
         return TraceNextHost(host, request, records);
       });

@@ -9,6 +9,7 @@
 #include "ctl/commands/run.h"
 #include "kasane/v1/controller.pb.h"
 #include "model/decode.h"
+#include "model/port_status_text.h"
 
 namespace kasane::ctl {
 namespace {
@@ -17,20 +18,20 @@ std::string KeyText(const std::optional<model::ResourceKey>& key) {
   return key ? model::ToString(*key) : "a resource of another version";
 }
 
-std::string EventLine(const v1::WatchEvent& event) {
+std::string EventLine(const v1::WatchResponse& event) {
   switch (event.kind_case()) {
-    case v1::WatchEvent::kUpsert: {
+    case v1::WatchResponse::kUpsert: {
       const v1::ResourceWithStatus& resource = event.upsert();
       const bool is_port = resource.port_status() != v1::PORT_STATUS_UNSPECIFIED;
       return fmt::format("{}  revision {}{}", KeyText(model::DecodeKey(resource.resource())),
                          resource.resource().revision().counter(),
-                         is_port ? "  " + v1::PortStatus_Name(resource.port_status()) : "");
+                         is_port ? "  " + std::string(model::Label(resource.port_status())) : "");
     }
-    case v1::WatchEvent::kDeleted:
+    case v1::WatchResponse::kDeleted:
       return fmt::format("{}  deleted", KeyText(model::DecodeKey(event.deleted())));
-    case v1::WatchEvent::kSynced:
+    case v1::WatchResponse::kSynced:
       return fmt::format("-- all of revision {}; changes follow --", event.synced().counter());
-    case v1::WatchEvent::KIND_NOT_SET:
+    case v1::WatchResponse::KIND_NOT_SET:
       break;
   }
   return "an event of another version";
@@ -46,7 +47,7 @@ int RunWatch(const std::vector<std::string>& kinds, const Globals& globals) {
   auto client = ControllerClient::Dial(globals);
   if (!client.ok()) return Failed(client.status());
   // One event a line, whatever the format: a reader must be able to tell where one ends.
-  return Failed(client->Watch(request, [&](const v1::WatchEvent& event) {
+  return Failed(client->Watch(request, [&](const v1::WatchResponse& event) {
     fmt::print("{}\n", globals.format == Format::kTable ? EventLine(event) : ToJson(event).dump());
     std::fflush(stdout);
   }));

@@ -5,10 +5,10 @@
 
 namespace kasane::ctl {
 
-absl::StatusOr<v1::ApplyReply> Import(ImportPlan& plan, bool dry_run, ApplyCall apply) {
+absl::StatusOr<v1::ApplyResponse> Import(ImportPlan& plan, bool dry_run, ApplyCall apply) {
   // Each round takes something out of the plan, so that it ends.
   while (true) {
-    ASSIGN_OR_RETURN(v1::ApplyReply reply, apply(plan.Request(dry_run)));
+    ASSIGN_OR_RETURN(v1::ApplyResponse reply, apply(plan.Request(dry_run)));
     if (reply.faults().empty()) {
       plan.TakeNotEnforced({reply.not_enforced().begin(), reply.not_enforced().end()});
       return reply;

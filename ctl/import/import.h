@@ -8,16 +8,16 @@
 #include "ctl/import/import_plan.h"
 
 namespace kasane::v1 {
-class ApplyReply;
+class ApplyResponse;
 class ApplyRequest;
 }  // namespace kasane::v1
 
 namespace kasane::ctl {
 
-using ApplyCall = absl::FunctionRef<absl::StatusOr<v1::ApplyReply>(const v1::ApplyRequest&)>;
+using ApplyCall = absl::FunctionRef<absl::StatusOr<v1::ApplyResponse>(const v1::ApplyRequest&)>;
 
 // The reply that has no faults; `plan` then says what became of each resource. An error if a call failed, or if
 // the controller has faults that are of nothing in the dump.
-absl::StatusOr<v1::ApplyReply> Import(ImportPlan& plan, bool dry_run, ApplyCall apply);
+absl::StatusOr<v1::ApplyResponse> Import(ImportPlan& plan, bool dry_run, ApplyCall apply);
 
 }  // namespace kasane::ctl

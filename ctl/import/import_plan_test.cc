@@ -62,8 +62,8 @@ TEST(ImportPlanTest, TakesOutWhatTheControllerRefuses) {
   ImportPlan plan = PlanOf(kCloud);
   int calls = 0;
   const auto reply =
-      Import(plan, false, [&](const v1::ApplyRequest& request) -> absl::StatusOr<v1::ApplyReply> {
-        v1::ApplyReply out;
+      Import(plan, false, [&](const v1::ApplyRequest& request) -> absl::StatusOr<v1::ApplyResponse> {
+        v1::ApplyResponse out;
         if (++calls > 1) {
           EXPECT_THAT(request.items(), SizeIs(4));
           EXPECT_THAT(request.items(2).resource().router().routes(), SizeIs(2));
@@ -83,8 +83,8 @@ TEST(ImportPlanTest, TakesOutWhatTheControllerRefuses) {
 
 TEST(ImportPlanTest, FaultsOfNothingInTheDumpEndIt) {
   ImportPlan plan = PlanOf(kCloud);
-  const auto reply = Import(plan, false, [](const v1::ApplyRequest&) -> absl::StatusOr<v1::ApplyReply> {
-    v1::ApplyReply out;
+  const auto reply = Import(plan, false, [](const v1::ApplyRequest&) -> absl::StatusOr<v1::ApplyResponse> {
+    v1::ApplyResponse out;
     out.add_faults()->set_path("elsewhere[3]");
     return out;
   });

@@ -32,14 +32,14 @@ std::string OwnerText(const std::string& kind, const std::string& id) {
   return id.empty() ? kind : kind + " " + id;
 }
 
-std::string ControllerText(const v1::AgentStatusReply& reply) {
+std::string ControllerText(const v1::AgentStatusResponse& reply) {
   if (!reply.controller_connected())
     return reply.controller_address() + ", not connected; the last good state stays in force";
   return fmt::format("{}, connected, {}", reply.controller_address(),
                      reply.synced() ? "in sync" : "not in sync yet");
 }
 
-std::string RejectedLines(const v1::AgentStatusReply& reply) {
+std::string RejectedLines(const v1::AgentStatusResponse& reply) {
   std::string out;
   for (const auto& verdict : reply.rejected()) {
     const auto key = model::DecodeKey(verdict.key());
@@ -81,7 +81,7 @@ std::string VerdictLine(const v1::TraceVerdict& verdict) {
 
 }  // namespace
 
-std::string StatusText(const v1::AgentStatusReply& reply, bool verbose) {
+std::string StatusText(const v1::AgentStatusResponse& reply, bool verbose) {
   std::string out;
   const auto line = [&](std::string_view label, const std::string& value) {
     out += fmt::format("{:<18}{}\n", label, value);
@@ -111,7 +111,7 @@ std::string StatusText(const v1::AgentStatusReply& reply, bool verbose) {
   return out;
 }
 
-std::string PortsTable(const v1::ListPortsReply& reply) {
+std::string PortsTable(const v1::ListPortsResponse& reply) {
   Table table({{"ID"},
                {"NAME", 18},
                {"NETWORK", 14},
@@ -130,7 +130,7 @@ std::string PortsTable(const v1::ListPortsReply& reply) {
   return table.ToString();
 }
 
-std::string TunnelsTable(const v1::ListTunnelsReply& reply) {
+std::string TunnelsTable(const v1::ListTunnelsResponse& reply) {
   Table table({{"HOST", 24},
                {"REMOTE", 39},
                {"LOCAL", 39},
@@ -147,7 +147,7 @@ std::string TunnelsTable(const v1::ListTunnelsReply& reply) {
   return table.ToString();
 }
 
-std::string NetworksTable(const v1::ListNetworksReply& reply) {
+std::string NetworksTable(const v1::ListNetworksResponse& reply) {
   Table table({{"ID"},
                {"NAME", 20},
                {.title = "VNI", .right = true},
@@ -164,7 +164,7 @@ std::string NetworksTable(const v1::ListNetworksReply& reply) {
   return table.ToString();
 }
 
-std::string RoutersText(const v1::ListRoutersReply& reply) {
+std::string RoutersText(const v1::ListRoutersResponse& reply) {
   std::string out;
   for (const v1::RouterInfo& router : reply.routers()) {
     if (!out.empty()) out += "\n";
@@ -188,7 +188,7 @@ std::string RoutersText(const v1::ListRoutersReply& reply) {
   return out.empty() ? "no routers on this host\n" : out;
 }
 
-std::string FlowsTable(const v1::ListFlowsReply& reply) {
+std::string FlowsTable(const v1::ListFlowsResponse& reply) {
   Table table(
       {{"STAGE"}, {"OWNER", 44}, {.title = "PACKETS", .right = true}, {"KEY", 44, true}, {"ACTION", 44, true}});
   for (const v1::Flow& flow : reply.flows()) {
@@ -201,7 +201,7 @@ std::string FlowsTable(const v1::ListFlowsReply& reply) {
   return table.ToString();
 }
 
-std::string DifferencesTable(const v1::CompareFlowsReply& reply) {
+std::string DifferencesTable(const v1::CompareFlowsResponse& reply) {
   if (reply.differences().empty()) return "the switch holds exactly what the present state compiles to\n";
   Table table({{"SWITCH"}, {"STAGE"}, {"OWNER", 44}, {"KEY", 44, true}, {"ACTION", 44, true}});
   for (const v1::FlowDifference& difference : reply.differences()) {
@@ -212,7 +212,7 @@ std::string DifferencesTable(const v1::CompareFlowsReply& reply) {
   return table.ToString();
 }
 
-std::string TraceText(const v1::TraceReply& reply) {
+std::string TraceText(const v1::TraceResponse& reply) {
   std::string out;
   int number = 0;
   std::string place;

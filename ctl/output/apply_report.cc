@@ -70,10 +70,10 @@ std::vector<Unenforced> OfFiles(const std::vector<files::ResourceFile>& files) {
 }  // namespace
 
 std::string ChangesTable(const std::vector<v1::ChangedResource>& changes) {
-  static constexpr std::pair<v1::Change, const char*> kColumns[] = {{v1::CREATED, "CREATED"},
-                                                                    {v1::UPDATED, "UPDATED"},
-                                                                    {v1::UNCHANGED, "UNCHANGED"},
-                                                                    {v1::DELETED, "DELETED"}};
+  static constexpr std::pair<v1::Change, const char*> kColumns[] = {{v1::CHANGE_CREATED, "CREATED"},
+                                                                    {v1::CHANGE_UPDATED, "UPDATED"},
+                                                                    {v1::CHANGE_UNCHANGED, "UNCHANGED"},
+                                                                    {v1::CHANGE_DELETED, "DELETED"}};
   std::map<v1::ResourceKind, std::map<v1::Change, int>> counts;
   std::set<v1::Change> used;
   for (const v1::ChangedResource& change : changes) {
@@ -125,7 +125,7 @@ std::string UnusedText(const std::vector<files::UnusedField>& fields) {
   return out;
 }
 
-void AddNotEnforcedOfFiles(const std::vector<files::ResourceFile>& files, v1::ApplyReply& reply) {
+void AddNotEnforcedOfFiles(const std::vector<files::ResourceFile>& files, v1::ApplyResponse& reply) {
   const std::vector<Unenforced> items = OfFiles(files);
   for (const Unenforced& item : items) {
     v1::NotEnforced& out = *reply.add_not_enforced();
@@ -138,7 +138,7 @@ void AddNotEnforcedOfFiles(const std::vector<files::ResourceFile>& files, v1::Ap
   }
 }
 
-std::string ApplyReport(const v1::ApplyReply& reply, const std::vector<files::ResourceFile>& files,
+std::string ApplyReport(const v1::ApplyResponse& reply, const std::vector<files::ResourceFile>& files,
                         bool dry_run, bool verbose) {
   std::string out = dry_run ? "Dry run: nothing was stored. It would be:\n" : "";
   out += ChangesTable({reply.changes().begin(), reply.changes().end()});

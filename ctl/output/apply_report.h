@@ -7,7 +7,7 @@
 #include "model/files/resource_file.h"
 
 namespace kasane::v1 {
-class ApplyReply;
+class ApplyResponse;
 class ChangedResource;
 class NotEnforced;
 }  // namespace kasane::v1
@@ -35,10 +35,10 @@ std::string NotEnforcedTable(const std::vector<v1::NotEnforced>& items, bool ver
 std::string UnusedText(const std::vector<files::UnusedField>& fields);
 
 // What the files ask for by fields and sections that are not stored, beside what the reply lists.
-void AddNotEnforcedOfFiles(const std::vector<files::ResourceFile>& files, v1::ApplyReply& reply);
+void AddNotEnforcedOfFiles(const std::vector<files::ResourceFile>& files, v1::ApplyResponse& reply);
 
 // All of a successful apply, for people.
-std::string ApplyReport(const v1::ApplyReply& reply, const std::vector<files::ResourceFile>& files,
+std::string ApplyReport(const v1::ApplyResponse& reply, const std::vector<files::ResourceFile>& files,
                         bool dry_run, bool verbose);
 
 }  // namespace kasane::ctl

@@ -9,16 +9,16 @@ namespace kasane::ctl {
 namespace {
 
 constexpr char kReply[] = R"(
-  changes { key { kind: NETWORK id: "n1" } change: CREATED }
-  changes { key { kind: PORT id: "p1" } change: CREATED }
-  changes { key { kind: PORT id: "p2" } change: UNCHANGED }
+  changes { key { kind: RESOURCE_KIND_NETWORK id: "n1" } change: CHANGE_CREATED }
+  changes { key { kind: RESOURCE_KIND_PORT id: "p1" } change: CHANGE_CREATED }
+  changes { key { kind: RESOURCE_KIND_PORT id: "p2" } change: CHANGE_UNCHANGED }
   warnings { path: "t.yaml: ports[0].binding:host_id" message: "host hv9 has not been seen yet" }
-  not_enforced { key { kind: SUBNET id: "s1" } name: "a" feature: "dhcp" detail: "No DHCP on 10.0.0.0/24." }
-  not_enforced { key { kind: SUBNET id: "s2" } name: "b" feature: "dhcp" detail: "No DHCP on 10.0.1.0/24." }
-  not_enforced { key { kind: PORT id: "p1" } name: "web" feature: "port_security" detail: "Not checked." })";
+  not_enforced { key { kind: RESOURCE_KIND_SUBNET id: "s1" } name: "a" feature: "dhcp" detail: "No DHCP on 10.0.0.0/24." }
+  not_enforced { key { kind: RESOURCE_KIND_SUBNET id: "s2" } name: "b" feature: "dhcp" detail: "No DHCP on 10.0.1.0/24." }
+  not_enforced { key { kind: RESOURCE_KIND_PORT id: "p1" } name: "web" feature: "port_security" detail: "Not checked." })";
 
-v1::ApplyReply Reply() {
-  v1::ApplyReply reply;
+v1::ApplyResponse Reply() {
+  v1::ApplyResponse reply;
   EXPECT_TRUE(google::protobuf::TextFormat::ParseFromString(kReply, &reply));
   return reply;
 }
@@ -66,10 +66,10 @@ Passed over, as they say nothing about forwarding: created_at, tags
 }
 
 TEST(ApplyReportTest, NothingToRemark) {
-  v1::ApplyReply reply;
+  v1::ApplyResponse reply;
   auto* change = reply.add_changes();
-  change->mutable_key()->set_kind(v1::FLOATING_IP);
-  change->set_change(v1::UPDATED);
+  change->mutable_key()->set_kind(v1::RESOURCE_KIND_FLOATING_IP);
+  change->set_change(v1::CHANGE_UPDATED);
   EXPECT_EQ(ApplyReport(reply, {}, false, false), "KIND         UPDATED\nfloatingips        1\n");
 }
 

@@ -30,7 +30,7 @@ std::string Meaning(const std::string& label) {
 
 }  // namespace
 
-std::string DropsText(const v1::ListDropsReply& reply, bool one_port) {
+std::string DropsText(const v1::ListDropsResponse& reply, bool one_port) {
   Table table({{"REASON"},
                {"COUNTED FOR", 40},
                {"NETWORK", 24},
@@ -50,13 +50,13 @@ std::string DropsText(const v1::ListDropsReply& reply, bool one_port) {
   return text;
 }
 
-v1::ListDropsReply DropsSince(const v1::ListDropsReply& before, const v1::ListDropsReply& after) {
+v1::ListDropsResponse DropsSince(const v1::ListDropsResponse& before, const v1::ListDropsResponse& after) {
   std::map<std::tuple<std::string, std::string, std::string>, const v1::DropCount*> known;
   const auto key = [](const v1::DropCount& row) {
     return std::make_tuple(row.drop_reason(), row.owner_kind(), row.owner_id());
   };
   for (const v1::DropCount& row : before.drops()) known[key(row)] = &row;
-  v1::ListDropsReply difference;
+  v1::ListDropsResponse difference;
   for (const v1::DropCount& row : after.drops()) {
     const auto it = known.find(key(row));
     const bool continues = it != known.end() && it->second->packets() <= row.packets();
@@ -71,7 +71,7 @@ v1::ListDropsReply DropsSince(const v1::ListDropsReply& before, const v1::ListDr
   return difference;
 }
 
-std::string DropRatesText(const v1::ListDropsReply& difference, double seconds) {
+std::string DropRatesText(const v1::ListDropsResponse& difference, double seconds) {
   std::string text;
   for (const v1::DropCount& row : difference.drops()) {
     const std::string network = NetworkText(row);

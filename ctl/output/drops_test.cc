@@ -11,8 +11,8 @@ namespace {
 
 using ::testing::HasSubstr;
 
-v1::ListDropsReply Parse(const std::string& text) {
-  v1::ListDropsReply reply;
+v1::ListDropsResponse Parse(const std::string& text) {
+  v1::ListDropsResponse reply;
   EXPECT_TRUE(google::protobuf::TextFormat::ParseFromString(text, &reply));
   return reply;
 }

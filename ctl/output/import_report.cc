@@ -96,7 +96,7 @@ ImportCounts CountImport(const ImportPlan& plan) {
   return counts;
 }
 
-std::string ImportText(const ImportPlan& plan, const v1::ApplyReply& reply, bool dry_run, bool verbose) {
+std::string ImportText(const ImportPlan& plan, const v1::ApplyResponse& reply, bool dry_run, bool verbose) {
   std::string out = dry_run ? "Dry run: nothing was stored. It would be taken:\n" : "Taken of the dump:\n";
   out += CountsTable(plan) + "\n" + ChangesTable({reply.changes().begin(), reply.changes().end()});
   for (const v1::Fault& warning : reply.warnings())
@@ -111,7 +111,7 @@ std::string ImportText(const ImportPlan& plan, const v1::ApplyReply& reply, bool
   return out;
 }
 
-ordered_json ImportJson(const ImportPlan& plan, const v1::ApplyReply& reply, bool dry_run) {
+ordered_json ImportJson(const ImportPlan& plan, const v1::ApplyResponse& reply, bool dry_run) {
   const ImportCounts all = CountImport(plan);
   ordered_json out = {{"dry_run", dry_run},
                       {"taken_whole", all.whole},
@@ -125,9 +125,9 @@ ordered_json ImportJson(const ImportPlan& plan, const v1::ApplyReply& reply, boo
   }
   std::map<v1::Change, size_t> changes;
   for (const v1::ChangedResource& change : reply.changes()) ++changes[change.change()];
-  out["changes"] = {{"created", changes[v1::CREATED]},
-                    {"updated", changes[v1::UPDATED]},
-                    {"unchanged", changes[v1::UNCHANGED]}};
+  out["changes"] = {{"created", changes[v1::CHANGE_CREATED]},
+                    {"updated", changes[v1::CHANGE_UPDATED]},
+                    {"unchanged", changes[v1::CHANGE_UNCHANGED]}};
   out["in_part"] = ordered_json::array();
   out["left_out_resources"] = ordered_json::array();
   for (const ImportItem* item : plan.Items()) {

@@ -6,7 +6,7 @@
 #include <string>
 
 namespace kasane::v1 {
-class ApplyReply;
+class ApplyResponse;
 }  // namespace kasane::v1
 
 namespace kasane::ctl {
@@ -23,9 +23,9 @@ ImportCounts CountImport(const ImportPlan& plan);
 
 // For people. Without `verbose` features are summed up and only the first resources that are left out are
 // named.
-std::string ImportText(const ImportPlan& plan, const v1::ApplyReply& reply, bool dry_run, bool verbose);
+std::string ImportText(const ImportPlan& plan, const v1::ApplyResponse& reply, bool dry_run, bool verbose);
 
 // For programs: everything.
-nlohmann::ordered_json ImportJson(const ImportPlan& plan, const v1::ApplyReply& reply, bool dry_run);
+nlohmann::ordered_json ImportJson(const ImportPlan& plan, const v1::ApplyResponse& reply, bool dry_run);
 
 }  // namespace kasane::ctl

@@ -5,6 +5,7 @@
 #include "ctl/output/output.h"
 #include "kasane/v1/controller.pb.h"
 #include "model/decode.h"
+#include "model/port_status_text.h"
 
 namespace kasane::ctl {
 namespace {
@@ -100,9 +101,7 @@ std::string PortsTable(const Resources& resources, const Surroundings& around) {
     const v1::Port& port = resource->resource().port();
     table.Add({port.id(), PortName(port), NameOf(around, model::Kind::kNetwork, port.network_id()),
                port.mac_address(), Addresses(port.fixed_ips()), port.binding_host_id(),
-               resource->port_status() == v1::PORT_STATUS_UNSPECIFIED
-                   ? ""
-                   : v1::PortStatus_Name(resource->port_status())});
+               std::string(model::Label(resource->port_status()))});
   }
   return table.ToString();
 }

@@ -9,7 +9,7 @@
 #include "model/network_state.h"
 
 namespace kasane::v1 {
-class ControllerStatusReply;
+class ControllerStatusResponse;
 class ResourceWithStatus;
 }  // namespace kasane::v1
 
@@ -17,8 +17,8 @@ namespace kasane::ctl {
 
 // What tables show beside the resources themselves.
 struct Surroundings {
-  std::map<model::ResourceKey, std::string> names;          // Of what others refer to.
-  std::shared_ptr<const v1::ControllerStatusReply> status;  // For hosts. May be null.
+  std::map<model::ResourceKey, std::string> names;             // Of what others refer to.
+  std::shared_ptr<const v1::ControllerStatusResponse> status;  // For hosts. May be null.
 };
 
 // The kinds whose names the table of `kind` shows.

@@ -4,12 +4,12 @@
 
 #include <sstream>
 
+#include "base/text.h"
 #include "ctl/output/agent_tables.h"
 #include "ctl/output/kind_tables.h"
 #include "ctl/output/output.h"
 #include "kasane/v1/agent.pb.h"
 #include "kasane/v1/controller.pb.h"
-#include "base/text.h"
 
 namespace kasane::ctl {
 namespace {
@@ -34,9 +34,9 @@ size_t Widest(const std::string& table) {
 
 TEST(KindTableTest, Ports) {
   const auto named = Parse<v1::ResourceWithStatus>(R"(resource { port { id: "p1" name: "web" network_id: "n1"
-      mac_address: "fa:16:3e:00:00:01" fixed_ips { ip_address: "10.0.0.5" } binding_host_id: "hv1" } } port_status: BUILD)");
+      mac_address: "fa:16:3e:00:00:01" fixed_ips { ip_address: "10.0.0.5" } binding_host_id: "hv1" } } port_status: PORT_STATUS_BUILD)");
   const auto router = Parse<v1::ResourceWithStatus>(R"(resource { port { id: "p2" network_id: "n2"
-      device_owner: "network:router_interface" mac_address: "fa:16:3e:00:00:02" } } port_status: DOWN)");
+      device_owner: "network:router_interface" mac_address: "fa:16:3e:00:00:02" } } port_status: PORT_STATUS_DOWN)");
   Surroundings around;
   around.names[{model::Kind::kNetwork, "n1"}] = "front";
   EXPECT_EQ(KindTable(model::Kind::kPort, {&named, &router}, around),
@@ -50,7 +50,7 @@ TEST(KindTableTest, HostsShowTheirConnection) {
       R"(resource { host { id: "hv1" tunnel_addresses: "192.0.2.1" pinned: true } })");
   const auto unseen = Parse<v1::ResourceWithStatus>(R"(resource { host { id: "hv2" } })");
   Surroundings around;
-  around.status = std::make_shared<const v1::ControllerStatusReply>(Parse<v1::ControllerStatusReply>(R"(
+  around.status = std::make_shared<const v1::ControllerStatusResponse>(Parse<v1::ControllerStatusResponse>(R"(
       hosts { host_id: "hv1" connected: true applied { counter: 42 } ports: 6 active_ports: 5 agent_version: "0.1.0" })"));
   EXPECT_EQ(KindTable(model::Kind::kHost, {&host, &unseen}, around),
             "ID   TUNNEL ADDRESSES  PINNED  CONNECTED  ACTIVE PORTS  REFUSED  APPLIED  AGENT\n"
@@ -91,7 +91,8 @@ TEST(KindTableTest, Width) {
        fmt::format(R"(security_group {{ id: "{0}" name: "{1}" project_id: "{1}" }})", id, name)},
   };
   for (const auto& [kind, text] : cases) {
-    const auto resource = Parse<v1::ResourceWithStatus>("resource {" + text + "} port_status: ACTIVE");
+    const auto resource =
+        Parse<v1::ResourceWithStatus>("resource {" + text + "} port_status: PORT_STATUS_ACTIVE");
     EXPECT_LE(Widest(KindTable(kind, {&resource}, {})), 150U) << Label(kind);
   }
 }
@@ -105,11 +106,11 @@ TEST(KindTableTest, Rejections) {
 
 TEST(AgentTablesTest, Status) {
   // The delimiter: the text has a ")" before a quote.
-  const auto reply = Parse<v1::AgentStatusReply>(R"text(host_id: "hv1" version: "0.1.0" uptime_seconds: 65
+  const auto reply = Parse<v1::AgentStatusResponse>(R"text(host_id: "hv1" version: "0.1.0" uptime_seconds: 65
       controller_address: "127.0.0.1:6650" controller_connected: true synced: true received { counter: 9 }
       datapath: "ovs (netdev)" flows: 120 disturbances: 2 last_disturbance: "somebody else deleted 120 flows" tunnel_addresses: "192.0.2.1" local_ports: 6 active_ports: 5
       problems { subject: "bridge br-phy" message: "is missing" }
-      rejected { key { kind: PORT id: "p9" } faults { path: "mac_address" message: "is odd" } })text");
+      rejected { key { kind: RESOURCE_KIND_PORT id: "p9" } faults { path: "mac_address" message: "is odd" } })text");
   EXPECT_EQ(StatusText(reply, false), R"(host              hv1
 agent             version 0.1.0, up 1m 5s
 controller        127.0.0.1:6650, connected, in sync
@@ -128,7 +129,7 @@ Refused resources; their last good version stays in force:
 }
 
 TEST(AgentTablesTest, APortThatIsNotActiveSaysWhy) {
-  const auto reply = Parse<v1::ListPortsReply>(R"(
+  const auto reply = Parse<v1::ListPortsResponse>(R"(
       ports { id: "p1" name: "web" network_name: "front" ip_addresses: "10.0.0.5" interface: "tap1" interface_number: 7 active: true }
       ports { id: "p2" problem: "not plugged" })");
   const std::string table = PortsTable(reply);
@@ -137,7 +138,7 @@ TEST(AgentTablesTest, APortThatIsNotActiveSaysWhy) {
 }
 
 TEST(AgentTablesTest, Flows) {
-  const auto reply = Parse<v1::ListFlowsReply>(R"(
+  const auto reply = Parse<v1::ListFlowsResponse>(R"(
       flows { owner_kind: "port" owner_id: "p1" stage: "l2" key: "dl_dst=fa:16:3e:00:00:01"
               action: "output:7" packets: 12 }
       flows { owner_kind: "pipeline" stage: "l2" drop_reason: "unknown_mac" })");
@@ -148,7 +149,7 @@ TEST(AgentTablesTest, Flows) {
 }
 
 TEST(AgentTablesTest, RoutersWithRoutes) {
-  const auto reply = Parse<v1::ListRoutersReply>(R"(routers { id: "r1" name: "shop" admin_state_up: true
+  const auto reply = Parse<v1::ListRoutersResponse>(R"(routers { id: "r1" name: "shop" admin_state_up: true
       ports { port_id: "i1" network_id: "n1" network_name: "front" mac_address: "fa:16:3e:00:00:01" addresses: "10.0.0.1/24" }
       routes { destination: "10.0.0.0/24" network_id: "n1" origin: "connected" }
       routes { destination: "192.0.2.0/24" next_hop: "10.0.0.9" network_id: "n1" origin: "extra" } })");
@@ -163,7 +164,7 @@ TEST(AgentTablesTest, RoutersWithRoutes) {
 }
 
 TEST(AgentTablesTest, TraceVerdicts) {
-  const auto reply = Parse<v1::TraceReply>(R"text(
+  const auto reply = Parse<v1::TraceResponse>(R"text(
       steps { stage: "input" owner_kind: "port" owner_id: "p1" owner_name: "web" text: "from web" host: "hv1" }
       steps { stage: "l2" owner_kind: "network" owner_id: "n1" text: "flooded" host: "hv1" }
       steps { stage: "tunnel" owner_kind: "network" owner_id: "n1" text: "VNI 505" host: "hv2" }
@@ -187,12 +188,12 @@ note: not followed to host hv3: gone
 
 TEST(AgentTablesTest, NetworksAndTunnels) {
   const auto networks =
-      Parse<v1::ListNetworksReply>(R"(networks { id: "n1" name: "front" vni: 505 mtu: 1450 local_ports: 2
+      Parse<v1::ListNetworksResponse>(R"(networks { id: "n1" name: "front" vni: 505 mtu: 1450 local_ports: 2
       remote_endpoints: 4 flood_vteps: "192.0.2.2" flood_vteps: "192.0.2.3" routers: "r1" })");
   EXPECT_EQ(NetworksTable(networks),
             "ID  NAME   VNI   MTU  LOCAL PORTS  REMOTE PORTS  FLOODS TO             ROUTERS\n"
             "n1  front  505  1450            2             4  192.0.2.2, 192.0.2.3        1\n");
-  const auto tunnels = Parse<v1::ListTunnelsReply>(R"(tunnels { host_id: "hv2" remote_address: "192.0.2.2"
+  const auto tunnels = Parse<v1::ListTunnelsResponse>(R"(tunnels { host_id: "hv2" remote_address: "192.0.2.2"
       local_address: "192.0.2.1" problem: "no answer to ARP" networks: "n1" })");
   EXPECT_EQ(TunnelsTable(tunnels),
             "HOST  REMOTE     LOCAL      READY  NEXT HOP  NEXT HOP MAC  NETWORKS  PROBLEM\n"

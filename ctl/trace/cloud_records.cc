@@ -12,14 +12,15 @@
 
 namespace kasane::ctl {
 
-CloudRecords::CloudRecords(const v1::ListReply& resources) {
+CloudRecords::CloudRecords(const v1::ListResponse& resources) {
   for (const v1::ResourceWithStatus& listed : resources.resources()) {
     std::vector<model::Fault> faults;
     const auto resource = Decode(listed.resource(), "", faults);
     if (!resource) continue;
     Upsert(state_, *resource);
     const model::ResourceKey key = model::KeyOf(*resource);
-    if (key.kind == model::Kind::kPort) active_[PortId(key.id)] = listed.port_status() == v1::ACTIVE;
+    if (key.kind == model::Kind::kPort)
+      active_[PortId(key.id)] = listed.port_status() == v1::PORT_STATUS_ACTIVE;
   }
 }
 

@@ -13,7 +13,7 @@
 #include "model/network_state.h"
 
 namespace kasane::v1 {
-class ListReply;
+class ListResponse;
 }  // namespace kasane::v1
 
 namespace kasane::ctl {
@@ -21,7 +21,7 @@ namespace kasane::ctl {
 class CloudRecords {
  public:
   // Of all resources that the controller lists. Resources that this version cannot decode are left out.
-  explicit CloudRecords(const v1::ListReply& resources);
+  explicit CloudRecords(const v1::ListResponse& resources);
 
   // The host of the VM port that `text` names: its id, name, or the beginning of the id (4 characters or more).
   // NOT_FOUND, or FAILED_PRECONDITION if it is several or is on no host.

@@ -18,15 +18,15 @@ namespace {
 using ::testing::HasSubstr;
 
 // tests/golden/bridged.yaml as the controller lists it: a1 (10.0.0.1) on hv1, a2 (10.0.0.2) on hv2, a3 down.
-v1::ListReply Listed(v1::PortStatus status) {
-  v1::ListReply reply;
+v1::ListResponse Listed(v1::PortStatus status) {
+  v1::ListResponse reply;
   const auto file = files::ReadResourceFile("tests/golden/bridged.yaml");
   EXPECT_TRUE(file.ok()) << Message(file.status());
   for (const v1::ApplyItem& item : file->items) {
     v1::ResourceWithStatus& listed = *reply.add_resources();
     *listed.mutable_resource() = item.resource();
     if (item.resource().has_port()) {
-      listed.set_port_status(item.resource().port().admin_state_up() ? status : v1::DOWN);
+      listed.set_port_status(item.resource().port().admin_state_up() ? status : v1::PORT_STATUS_DOWN);
     }
   }
   return reply;
@@ -57,7 +57,7 @@ std::string Trace(CloudRecords& records, const std::string& port, const std::str
 }
 
 TEST(CloudRecordsTest, FollowsAPacketToAnotherHost) {
-  CloudRecords records(Listed(v1::ACTIVE));
+  CloudRecords records(Listed(v1::PORT_STATUS_ACTIVE));
   EXPECT_EQ(Trace(records, "a1", "10.0.0.2"), "hv2 a2\n");
   EXPECT_EQ(Trace(records, "a2", "2001:db8::1"), "hv1 a1\n");
   EXPECT_EQ(Trace(records, "a1", "udp(dst=255.255.255.255)"), "hv2 a2\n");
@@ -65,13 +65,13 @@ TEST(CloudRecordsTest, FollowsAPacketToAnotherHost) {
 }
 
 TEST(CloudRecordsTest, APortThatIsNotActiveReceivesNothing) {
-  CloudRecords records(Listed(v1::BUILD));
+  CloudRecords records(Listed(v1::PORT_STATUS_BUILD));
   EXPECT_THAT(Trace(records, "a1", "10.0.0.2"), HasSubstr("port a1 is not plugged"));
   EXPECT_EQ(Trace(records, "a3", "udp(dst=10.0.0.1, eth_dst=fa:16:3e:00:00:01)"), "hv1 admin_down\n");
 }
 
 TEST(CloudRecordsTest, WhatIsNotRecorded) {
-  CloudRecords records(Listed(v1::ACTIVE));
+  CloudRecords records(Listed(v1::PORT_STATUS_ACTIVE));
   EXPECT_THAT(Message(records.Host(HostId("hv9")).status()), HasSubstr("the controller knows no host hv9"));
   EXPECT_THAT(Message(records.HostOf("nobody").status()), HasSubstr("no port has the id or name \"nobody\""));
 }

@@ -20,8 +20,8 @@ v1::TraceRequest RequestOf(const v1::TraceVerdict& verdict) {
 }  // namespace
 
 // One round is enough: what comes out of a tunnel never goes into one.
-v1::TraceReply FollowTunnels(v1::TraceReply reply, const HostTracer& trace) {
-  v1::TraceReply out;
+v1::TraceResponse FollowTunnels(v1::TraceResponse reply, const HostTracer& trace) {
+  v1::TraceResponse out;
   out.mutable_steps()->Swap(reply.mutable_steps());
   out.mutable_notes()->Swap(reply.mutable_notes());
   std::set<std::string> noted;
@@ -30,7 +30,7 @@ v1::TraceReply FollowTunnels(v1::TraceReply reply, const HostTracer& trace) {
       *out.add_verdicts() = std::move(verdict);
       continue;
     }
-    absl::StatusOr<v1::TraceReply> next = trace(verdict.remote_host(), RequestOf(verdict));
+    absl::StatusOr<v1::TraceResponse> next = trace(verdict.remote_host(), RequestOf(verdict));
     if (next.ok()) {
       for (v1::TraceStep& step : *next->mutable_steps()) step.set_way(verdict.way());
       for (v1::TraceVerdict& end : *next->mutable_verdicts()) {

@@ -12,8 +12,8 @@ namespace {
 
 using ::testing::ElementsAre;
 
-v1::TraceReply Parse(const char* text) {
-  v1::TraceReply reply;
+v1::TraceResponse Parse(const char* text) {
+  v1::TraceResponse reply;
   EXPECT_TRUE(google::protobuf::TextFormat::ParseFromString(text, &reply));
   return reply;
 }
@@ -28,10 +28,10 @@ constexpr char kFlooded[] = R"(
 
 TEST(FollowTunnelsTest, WhatComesOfItAtTheEndTakesTheTunnelsPlace) {
   std::vector<std::string> asked;
-  const v1::TraceReply reply = FollowTunnels(Parse(kFlooded), [&](const std::string& host,
-                                                                  const v1::TraceRequest& request) {
+  const v1::TraceResponse reply = FollowTunnels(Parse(kFlooded), [&](const std::string& host,
+                                                                     const v1::TraceRequest& request) {
     asked.push_back(fmt::format("{} {} {} {}", host, request.outer_source(), request.vni(), request.frame()));
-    return absl::StatusOr<v1::TraceReply>(
+    return absl::StatusOr<v1::TraceResponse>(
         host == "hv2" ? Parse("steps { host: 'hv2' } verdicts { delivered: true host: 'hv2' port_id: 'p2' }")
                       : Parse("steps { host: 'hv3' } verdicts { host: 'hv3' drop_reason: 'not_local' }"));
   });
@@ -47,8 +47,8 @@ TEST(FollowTunnelsTest, WhatComesOfItAtTheEndTakesTheTunnelsPlace) {
 }
 
 TEST(FollowTunnelsTest, WhereItCannotFollowItSaysWhyOnce) {
-  const v1::TraceReply reply = FollowTunnels(
-      Parse(kFlooded), [](const std::string&, const v1::TraceRequest&) -> absl::StatusOr<v1::TraceReply> {
+  const v1::TraceResponse reply = FollowTunnels(
+      Parse(kFlooded), [](const std::string&, const v1::TraceRequest&) -> absl::StatusOr<v1::TraceResponse> {
         return Error(absl::StatusCode::kUnavailable, "no controller");
       });
   ASSERT_EQ(reply.verdicts_size(), 3);

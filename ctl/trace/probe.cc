@@ -36,7 +36,7 @@ struct Gateway {
   std::string router;
 };
 
-std::optional<Gateway> GatewayOf(const v1::ListRoutersReply& routers, const v1::LocalPort& port,
+std::optional<Gateway> GatewayOf(const v1::ListRoutersResponse& routers, const v1::LocalPort& port,
                                  const IpAddress& source) {
   for (const v1::RouterInfo& router : routers.routers()) {
     for (const v1::RouterPortInfo& interface : router.ports()) {
@@ -62,7 +62,7 @@ absl::StatusOr<NextHop> OnLink(const v1::LocalPort& port, const IpAddress& desti
   v1::ResolveRequest request;
   request.set_port(port.id());
   request.set_ip_address(destination.ToString());
-  const absl::StatusOr<v1::ResolveReply> reply = resolve(request);
+  const absl::StatusOr<v1::ResolveResponse> reply = resolve(request);
   if (absl::IsNotFound(reply.status())) {
     return Error(absl::StatusCode::kNotFound,
                  "nothing that is up on the port's network {} has {}, and no router of it leads there: the VM "
@@ -79,7 +79,7 @@ absl::StatusOr<NextHop> OnLink(const v1::LocalPort& port, const IpAddress& desti
 
 // As the VM's stack decides: on the link, or through the router whose prefix the source is in.
 absl::StatusOr<NextHop> FindNextHop(const v1::LocalPort& port, const IpAddress& source,
-                                    const IpAddress& destination, const v1::ListRoutersReply& routers,
+                                    const IpAddress& destination, const v1::ListRoutersResponse& routers,
                                     const Resolver& resolve) {
   if (destination.IsMulticast()) return NextHop{MulticastMac(destination), ""};
   if (destination == IpAddress::V4(0xffffffff)) return NextHop{MacAddress::Broadcast(), ""};
@@ -98,7 +98,7 @@ absl::StatusOr<NextHop> FindNextHop(const v1::LocalPort& port, const IpAddress& 
 // Fills in what a VM's stack would of one packet. Each step leaves alone what is given.
 class Completion {
  public:
-  Completion(packet::Layer& layer, const v1::LocalPort& port, const v1::ListRoutersReply& routers,
+  Completion(packet::Layer& layer, const v1::LocalPort& port, const v1::ListRoutersResponse& routers,
              const Resolver& resolve)
       : layer_(layer), port_(port), routers_(routers), resolve_(resolve) {}
 
@@ -177,7 +177,7 @@ class Completion {
 
   packet::Layer& layer_;
   const v1::LocalPort& port_;
-  const v1::ListRoutersReply& routers_;
+  const v1::ListRoutersResponse& routers_;
   const Resolver& resolve_;
   MacAddress mac_;
 };
@@ -209,7 +209,7 @@ absl::StatusOr<v1::LocalPort> OnlyOne(const std::vector<const v1::LocalPort*>& f
 
 }  // namespace
 
-absl::StatusOr<v1::LocalPort> FindLocalPort(const v1::ListPortsReply& ports, const std::string& text) {
+absl::StatusOr<v1::LocalPort> FindLocalPort(const v1::ListPortsResponse& ports, const std::string& text) {
   const auto matching = [&](auto matches) {
     std::vector<const v1::LocalPort*> out;
     for (const v1::LocalPort& port : ports.ports()) {
@@ -228,7 +228,7 @@ absl::StatusOr<v1::LocalPort> FindLocalPort(const v1::ListPortsReply& ports, con
 }
 
 absl::StatusOr<Probe> PlanProbe(const std::string& port_text, std::string_view packet,
-                                const v1::ListPortsReply& ports, const v1::ListRoutersReply& routers,
+                                const v1::ListPortsResponse& ports, const v1::ListRoutersResponse& routers,
                                 const Resolver& resolve) {
   Probe probe;
   ASSIGN_OR_RETURN(const v1::LocalPort port, FindLocalPort(ports, port_text));

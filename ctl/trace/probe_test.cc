@@ -36,7 +36,7 @@ Reply Parse(const char* text) {
 }
 
 // The neighbours on n1 and on n2.
-absl::StatusOr<v1::ResolveReply> Resolve(const v1::ResolveRequest& request) {
+absl::StatusOr<v1::ResolveResponse> Resolve(const v1::ResolveRequest& request) {
   static const std::map<std::pair<std::string, std::string>, std::string> kMacs = {
       {{"aaaa1111", "10.0.0.7"}, "fa:16:3e:00:00:07"},
       {{"aaaa1111", "2001:db8::7"}, "fa:16:3e:00:00:07"},
@@ -45,7 +45,7 @@ absl::StatusOr<v1::ResolveReply> Resolve(const v1::ResolveRequest& request) {
       {{"aaaa2222", "10.0.0.7"}, "fa:16:3e:00:00:17"}};
   const auto found = kMacs.find({request.port(), request.ip_address()});
   if (found == kMacs.end()) return Error(absl::StatusCode::kNotFound, "nothing");
-  v1::ResolveReply reply;
+  v1::ResolveResponse reply;
   reply.set_mac_address(found->second);
   reply.set_kind("port");
   reply.set_name("peer");
@@ -53,7 +53,7 @@ absl::StatusOr<v1::ResolveReply> Resolve(const v1::ResolveRequest& request) {
 }
 
 absl::StatusOr<Probe> Plan(const std::string& port, const std::string& packet) {
-  return PlanProbe(port, packet, Parse<v1::ListPortsReply>(kPorts), Parse<v1::ListRoutersReply>(kRouters),
+  return PlanProbe(port, packet, Parse<v1::ListPortsResponse>(kPorts), Parse<v1::ListRoutersResponse>(kRouters),
                    Resolve);
 }
 
@@ -71,7 +71,7 @@ std::string Mismatch(const std::string& port, const std::string& packet, const s
 }
 
 TEST(FindLocalPortTest, ByIdNameAndPrefix) {
-  const auto ports = Parse<v1::ListPortsReply>(kPorts);
+  const auto ports = Parse<v1::ListPortsResponse>(kPorts);
   const auto find = [&](const char* text) {
     const auto port = FindLocalPort(ports, text);
     return port.ok() ? port->id() : Message(port.status());
@@ -158,8 +158,8 @@ TEST(PlanProbeTest, Faults) {
 }
 
 TEST(PlanProbeTest, AnAgentsFailureIsPassedOn) {
-  const auto probe = PlanProbe("web", "10.0.0.7", Parse<v1::ListPortsReply>(kPorts), {},
-                               [](const v1::ResolveRequest&) -> absl::StatusOr<v1::ResolveReply> {
+  const auto probe = PlanProbe("web", "10.0.0.7", Parse<v1::ListPortsResponse>(kPorts), {},
+                               [](const v1::ResolveRequest&) -> absl::StatusOr<v1::ResolveResponse> {
                                  return Error(absl::StatusCode::kUnavailable, "gone");
                                });
   EXPECT_EQ(Message(probe.status()), "gone");

@@ -10,6 +10,7 @@
 #include "kasane/v1/resources.pb.h"
 #include "model/decode.h"
 #include "model/files/neutron_form.h"
+#include "model/port_status_text.h"
 
 namespace kasane::files {
 namespace {
@@ -81,7 +82,7 @@ ordered_json RejectionsToJson(const v1::ResourceWithStatus& resource) {
 ordered_json WithStatus(const v1::ResourceWithStatus& resource) {
   ordered_json out = ResourceToJson(resource.resource());
   if (resource.port_status() != v1::PORT_STATUS_UNSPECIFIED) {
-    out["status"] = v1::PortStatus_Name(resource.port_status());
+    out["status"] = std::string(model::Label(resource.port_status()));
   }
   out["revision_number"] = resource.resource().revision().counter();
   ordered_json remarks = ordered_json::object();

@@ -49,9 +49,10 @@ AgentClient::~AgentClient() = default;
 
 absl::StatusOr<AgentProgress> AgentClient::Progress() {
   using Service = v1::AgentService::Stub;
-  ASSIGN_OR_RETURN(const v1::AgentStatusReply status, stub_->Ask(&Service::Status, v1::AgentStatusRequest()));
-  ASSIGN_OR_RETURN(const v1::ListPortsReply ports, stub_->Ask(&Service::ListPorts, v1::ListPortsRequest()));
-  ASSIGN_OR_RETURN(const v1::ListTunnelsReply tunnels,
+  ASSIGN_OR_RETURN(const v1::AgentStatusResponse status,
+                   stub_->Ask(&Service::AgentStatus, v1::AgentStatusRequest()));
+  ASSIGN_OR_RETURN(const v1::ListPortsResponse ports, stub_->Ask(&Service::ListPorts, v1::ListPortsRequest()));
+  ASSIGN_OR_RETURN(const v1::ListTunnelsResponse tunnels,
                    stub_->Ask(&Service::ListTunnels, v1::ListTunnelsRequest()));
   AgentProgress progress{status.synced(), status.datapath_ready(), status.applied().counter(), {}, {}};
   for (const v1::LocalPort& port : ports.ports()) {
@@ -65,7 +66,7 @@ absl::StatusOr<AgentProgress> AgentClient::Progress() {
 }
 
 absl::StatusOr<std::vector<std::string>> AgentClient::FlowDifferences() {
-  ASSIGN_OR_RETURN(const v1::CompareFlowsReply reply,
+  ASSIGN_OR_RETURN(const v1::CompareFlowsResponse reply,
                    stub_->Ask(&v1::AgentService::Stub::CompareFlows, v1::CompareFlowsRequest()));
   std::vector<std::string> lines;
   for (const v1::FlowDifference& difference : reply.differences()) {
@@ -77,7 +78,7 @@ absl::StatusOr<std::vector<std::string>> AgentClient::FlowDifferences() {
 }
 
 absl::StatusOr<std::map<std::string, uint64_t>> AgentClient::Drops() {
-  ASSIGN_OR_RETURN(const v1::ListFlowsReply reply,
+  ASSIGN_OR_RETURN(const v1::ListFlowsResponse reply,
                    stub_->Ask(&v1::AgentService::Stub::ListFlows, v1::ListFlowsRequest()));
   std::map<std::string, uint64_t> drops;
   for (const v1::Flow& flow : reply.flows()) {
@@ -91,7 +92,7 @@ absl::StatusOr<std::vector<AgentVerdict>> AgentClient::Trace(const PortId& port,
   v1::TraceRequest request;
   request.set_port(port.str());
   request.set_frame(frame.data(), frame.size());
-  ASSIGN_OR_RETURN(const v1::TraceReply reply, stub_->Ask(&v1::AgentService::Stub::Trace, request));
+  ASSIGN_OR_RETURN(const v1::TraceResponse reply, stub_->Ask(&v1::AgentService::Stub::Trace, request));
   std::vector<AgentVerdict> verdicts;
   for (const v1::TraceVerdict& verdict : reply.verdicts()) {
     verdicts.push_back({PortId(verdict.port_id()),

@@ -29,13 +29,13 @@ absl::Status WaitUntilApplied(const Layout& layout, const std::string& host) {
   auto stub = v1::AgentService::NewStub(
       grpc::CreateChannel("unix:" + layout.AgentSocket(host), grpc::InsecureChannelCredentials()));
   const auto deadline = Clock::now() + kDeadline;
-  v1::AgentStatusReply reply;
+  v1::AgentStatusResponse reply;
   std::string problem;
   while (Clock::now() < deadline) {
     grpc::ClientContext context;
     context.set_deadline(deadline);
     context.set_wait_for_ready(true);
-    const grpc::Status status = stub->Status(&context, v1::AgentStatusRequest(), &reply);
+    const grpc::Status status = stub->AgentStatus(&context, v1::AgentStatusRequest(), &reply);
     problem = status.ok() ? reply.ShortDebugString() : status.error_message();
     if (status.ok() && reply.synced() && reply.datapath_ready() && reply.received().counter() != 0 &&
         reply.applied().counter() == reply.received().counter() &&

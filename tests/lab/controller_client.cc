@@ -26,11 +26,11 @@ void SetDeadline(grpc::ClientContext& context, std::chrono::milliseconds deadlin
 
 PortState StateOf(v1::PortStatus status) {
   switch (status) {
-    case v1::ACTIVE:
+    case v1::PORT_STATUS_ACTIVE:
       return PortState::kActive;
-    case v1::BUILD:
+    case v1::PORT_STATUS_BUILD:
       return PortState::kBuild;
-    case v1::DOWN:
+    case v1::PORT_STATUS_DOWN:
       return PortState::kDown;
     default:
       return PortState::kAbsent;
@@ -102,7 +102,7 @@ absl::StatusOr<Transaction> ControllerClient::Apply(const std::vector<v1::ApplyI
   for (const v1::ApplyItem& item : items) *request.add_items() = item;
   grpc::ClientContext context;
   SetDeadline(context, deadline);
-  v1::ApplyReply reply;
+  v1::ApplyResponse reply;
   RETURN_IF_ERROR(FromGrpc(stubs_->controller->Apply(&context, request, &reply)));
   return TransactionOf(reply);
 }
@@ -113,7 +113,7 @@ absl::StatusOr<Transaction> ControllerClient::Delete(const std::vector<model::Re
   for (const model::ResourceKey& key : keys) *request.add_keys() = model::EncodeKey(key);
   grpc::ClientContext context;
   SetDeadline(context, deadline);
-  v1::DeleteReply reply;
+  v1::DeleteResponse reply;
   RETURN_IF_ERROR(FromGrpc(stubs_->controller->Delete(&context, request, &reply)));
   return TransactionOf(reply);
 }
@@ -122,7 +122,7 @@ absl::StatusOr<ControllerProgress> ControllerClient::Progress(std::chrono::milli
   ControllerProgress progress;
   grpc::ClientContext context;
   SetDeadline(context, deadline);
-  v1::ListReply reply;
+  v1::ListResponse reply;
   RETURN_IF_ERROR(FromGrpc(stubs_->controller->List(&context, v1::ListRequest(), &reply)));
   std::vector<model::Fault> ignored;
   for (const v1::ResourceWithStatus& resource : reply.resources()) {
@@ -141,7 +141,7 @@ absl::StatusOr<ControllerProgress> ControllerClient::Progress(std::chrono::milli
 absl::StatusOr<std::vector<HostProgress>> ControllerClient::Hosts(std::chrono::milliseconds deadline) {
   grpc::ClientContext context;
   SetDeadline(context, deadline);
-  v1::ControllerStatusReply reply;
+  v1::ControllerStatusResponse reply;
   RETURN_IF_ERROR(
       FromGrpc(stubs_->controller->ControllerStatus(&context, v1::ControllerStatusRequest(), &reply)));
   std::vector<HostProgress> hosts;
@@ -156,8 +156,8 @@ absl::StatusOr<std::map<PortId, PortProgress>> ControllerClient::Ports(std::chro
   grpc::ClientContext context;
   SetDeadline(context, deadline);
   v1::ListRequest request;
-  request.add_kinds(v1::PORT);
-  v1::ListReply reply;
+  request.add_kinds(v1::RESOURCE_KIND_PORT);
+  v1::ListResponse reply;
   RETURN_IF_ERROR(FromGrpc(stubs_->controller->List(&context, request, &reply)));
   std::map<PortId, PortProgress> ports;
   for (const v1::ResourceWithStatus& resource : reply.resources()) {
@@ -183,9 +183,9 @@ struct PortWatch::State {
 
   void Read() {
     v1::WatchRequest request;
-    request.add_kinds(v1::PORT);
+    request.add_kinds(v1::RESOURCE_KIND_PORT);
     auto stream = stubs->controller->Watch(&context, request);
-    for (v1::WatchEvent event; stream->Read(&event);) {
+    for (v1::WatchResponse event; stream->Read(&event);) {
       const std::lock_guard lock(mutex);
       if (event.has_upsert()) {
         ports[PortId(event.upsert().resource().port().id())] = ProgressOf(event.upsert());

@@ -10,13 +10,13 @@
 #include <vector>
 
 #include "base/status.h"
-#include "tests/random/random_frames.h"
 #include "tests/lab/case/case_file.h"
 #include "tests/lab/case/ovs_world.h"
 #include "tests/lab/case/resources.h"
 #include "tests/lab/hypervisor.h"
 #include "tests/lab/layout.h"
 #include "tests/lab/process.h"
+#include "tests/random/random_frames.h"
 #include "view/host_view_builder.h"
 #include "vswitch/packet/hex.h"
 #include "vswitch/packet/packet.h"
