@@ -49,33 +49,33 @@ class Neighbours {
  private:
   // Who alone may have an address is its neighbour, also before it has announced it.
   void AddSoleHolders() {
+    std::set<IpAddress> addresses;
     for (const auto& [key, port] : ports_) {
-      if (!port->secured) return;
-    }
-    std::map<IpAddress, std::set<const PortKey*>> holders;
-    for (const auto& [key, port] : ports_) {
+      if (!port->secured) continue;
       for (const IpPrefix& prefix : MovablePrefixes(out_, *key, *port)) {
-        if (prefix.length() == prefix.address().bits()) holders[prefix.address()];
+        if (prefix.length() == prefix.address().bits()) addresses.insert(prefix.address());
       }
     }
-    for (auto& [ip, ports] : holders) AddSoleHolder(ip);
+    for (const IpAddress& ip : addresses) AddSoleHolder(ip);
   }
 
+  // By pairs for this address alone, of one port, with one MAC: anything else must be asked.
   void AddSoleHolder(const IpAddress& ip) {
     const AddressKey address(network_.id, ip);
-    if (ip.IsLinkLocal() || out_.answers.Winner(address) != nullptr) return;
-    const PortKey* holder = nullptr;
-    std::set<MacAddress> macs;
+    if ((ip.is_v6() && ip.IsLinkLocal()) || out_.answers.Winner(address) != nullptr) return;
+    std::set<std::pair<PortId, MacAddress>> holders;
     for (const auto& [key, port] : ports_) {
+      if (!port->secured && MayClaim(out_, address, port->mac, key->second)) return;
       for (const vswitch::AllowedAddress& allowed : port->allowed) {
-        if (!allowed.prefix.Contains(ip) || !MayClaim(out_, address, allowed.mac, key->second)) continue;
-        if (holder != nullptr && holder != key) return;
-        holder = key;
-        macs.insert(allowed.mac);
+        if (!port->secured || !allowed.prefix.Contains(ip)) continue;
+        if (!MayClaim(out_, address, allowed.mac, key->second)) continue;
+        if (allowed.prefix.length() != ip.bits()) return;
+        holders.emplace(key->second, allowed.mac);
       }
     }
-    if (holder == nullptr || macs.size() != 1) return;
-    out_.neighbours.Add(address, {Rank::kAllowed, 0, PortOwner(holder->second), {network_.vni, *macs.begin()}});
+    if (holders.size() != 1) return;
+    const auto& [port, mac] = *holders.begin();
+    out_.neighbours.Add(address, {Rank::kAllowed, 0, PortOwner(port), {network_.vni, mac}});
   }
 
   void AddUnknown() {

@@ -11,6 +11,12 @@ bool IsUnclaimable(const IpAddress& ip) {
   return ip.IsUnspecified() || ip.IsMulticast() || ip.IsLoopback() || ip == IpAddress::V4(0xffffffff);
 }
 
+// The metadata service's addresses, the same on every network (RFC 3927; Neutron's for IPv6).
+bool IsMetadata(const IpAddress& ip) {
+  static const IpAddress kMetadata6 = *IpAddress::Parse("fe80::a9fe:a9fe");
+  return ip == IpAddress::V4(0xa9fea9fe) || ip == kMetadata6;
+}
+
 bool IsRouters(vswitch::OwnerKind kind) { return kind == vswitch::OwnerKind::kRouter; }
 
 // Whether a configuration gives `mac` to a router, or to a port other than `owner` where `also_ports`.
@@ -18,7 +24,7 @@ bool IsAnothersMac(const ForwardingTables& tables, const MacKey& mac, const vswi
                    bool also_ports) {
   for (const auto& claimant : tables.macs.Claimants(mac)) {
     if (claimant.rank == Rank::kClaimedMac || claimant.rank == Rank::kAllowed) continue;
-    if (IsRouters(claimant.owner.kind)) return true;
+    if (IsRouters(claimant.owner.kind) || claimant.rank == Rank::kInfrastructure) return true;
     if (also_ports && claimant.owner != owner) return true;
   }
   return false;
@@ -29,7 +35,10 @@ bool IsAnothersAddress(const ForwardingTables& tables, const AddressKey& address
   for (const auto& claimant : tables.answers.Claimants(address)) {
     if (claimant.rank == Rank::kClaim) continue;
     if (IsRouters(claimant.owner.kind) || claimant.rank == Rank::kInfrastructure) return true;
-    if (also_ports && claimant.owner != owner) return true;
+    if (claimant.owner == owner) continue;
+    // Its IPv6 would not survive another port's claim on its link-local address.
+    const bool link_local = address.second == IpAddress::LinkLocal(claimant.value.mac);
+    if (also_ports || link_local) return true;
   }
   return false;
 }
@@ -63,7 +72,7 @@ bool MayHave(const ForwardingTables& tables, const AddressKey& address, const Po
 bool MayClaim(const ForwardingTables& tables, const AddressKey& address, const MacAddress& mac,
               const PortId& port) {
   const auto& [network, ip] = address;
-  if (IsUnclaimable(ip) || mac.IsMulticast() || mac.IsZero()) return false;
+  if (IsUnclaimable(ip) || IsMetadata(ip) || mac.IsMulticast() || mac.IsZero()) return false;
   const Claimant<Port>* claimer = tables.ports.Winner({network, port});
   if (claimer == nullptr || !claimer->value.up) return false;
   const bool secured = claimer->value.secured;

@@ -98,7 +98,8 @@ class NetworkCompiler {
     const CopyList local =
         Replicate(ReplicationKind::kFloodLocal, Table::kFloodLocal, 100, {LocalCopies(ports_.all)});
     Replicate(ReplicationKind::kFlood, Table::kFlood, 100, {Tunnels(network_.flood_hosts), local});
-    Add(out_, Table::kTunnel, 100, FromTunnel(), SetMetadata(network_.vni) + Goto(Table::kTunnelL2), owner_);
+    Add(out_, Table::kTunnel, 100, FromTunnel(), SetMetadata(network_.vni) + Goto(Table::kTunnelAnnounce),
+        owner_);
     Add(out_, Table::kTunnelL2, 50, group, Goto(Table::kFloodLocal), owner_);
   }
 
@@ -167,7 +168,7 @@ class NetworkCompiler {
     const auto add = [&](const std::optional<IpAddress>& address, const char* field) {
       if (!address) return;
       Add(out_, Table::kTunnel, 110, fmt::format("{},{}={}", FromTunnel(), field, *address),
-          SetMetadata(network_.vni) + learn + Goto(Table::kTunnelL2), owner_);
+          SetMetadata(network_.vni) + learn + Goto(Table::kTunnelAnnounce), owner_);
     };
     add(addresses.v4, "tun_src");
     add(addresses.v6, "tun_ipv6_src");

@@ -25,26 +25,6 @@ constexpr uint16_t kNotRouted = 150;
 constexpr uint16_t kTtl = 120;
 constexpr uint16_t kForward = 50;
 
-// Longer prefixes first; room below for nothing but the table's end.
-uint16_t RoutePriority(const IpPrefix& destination) {
-  return static_cast<uint16_t>(100 + destination.length());
-}
-
-// The 128 bits of an IPv6 address as ovs-actions(7) takes them for a register.
-std::string Hex(const IpAddress& ip) { return "0x" + packet::HexText(ip.bytes()); }
-
-std::string NextHopMatch(const IpAddress& ip) {
-  return ip.is_v4() ? fmt::format("ip,{}={}", reg::kNextHop4, Hex(ip))
-                    : fmt::format("ipv6,{}={}", reg::kNextHop6, Hex(ip));
-}
-
-// Sets the next hop's register, with a comma behind it.
-std::string SetNextHop(const IpPrefix& destination, const std::optional<IpAddress>& gateway) {
-  const bool v4 = destination.family() == IpFamily::kV4;
-  if (gateway) return fmt::format("set_field:{}->{},", Hex(*gateway), v4 ? reg::kNextHop4 : reg::kNextHop6);
-  return v4 ? "move:NXM_OF_IP_DST[]->NXM_NX_REG3[]," : "move:NXM_NX_IPV6_DST[]->NXM_NX_XXREG2[],";
-}
-
 std::string InRouter(uint32_t key) { return fmt::format("{}={:#x}", reg::kRouter, key); }
 
 // The router answers echo requests to its addresses; the reply is routed like any packet of its own.
@@ -81,80 +61,6 @@ void CompileLinkLocal(const vswitch::RouterPort& port, Vni vni, uint32_t key, co
                   "move:NXM_NX_IPV6_SRC[]->NXM_NX_IPV6_DST[],set_field:{}->ipv6_src,set_field:129->icmpv6_type,"
                   "set_field:64->nw_ttl,in_port",
                   port.mac, port.link_local),
-      owner);
-}
-
-// Whether a router must test what it sends into `network`: nothing enters a router that is larger than the
-// largest MTU here, nor are the router's own ICMP errors larger than 1,280 bytes.
-bool NeedsMtuTest(const vswitch::HostView& view, const vswitch::NetworkView& network) {
-  uint32_t largest = 1280;
-  for (const auto& [id, other] : view.networks) largest = std::max(largest, other.mtu);
-  return network.mtu < largest;
-}
-
-// One next hop of a route, in the table that chose it.
-struct Path {
-  Table table;
-  uint16_t priority;
-  std::string match;
-};
-
-void CompilePath(const vswitch::HostView& view, const vswitch::RouterView& router, const vswitch::Route& route,
-                 const vswitch::NextHop& hop, Path path, const vswitch::Owner& owner, FlowTable& out) {
-  const vswitch::RouterPort& port = *vswitch::FindRouterPort(router, hop.out_port);
-  const vswitch::NetworkView& network = view.networks.at(port.network);
-  if (!network.admin_state_up) {
-    AddDrop(out, path.table, path.priority, std::move(path.match), owner, vswitch::DropReason::kAdminDown);
-    return;
-  }
-  Add(out, path.table, path.priority, std::move(path.match),
-      fmt::format("{}{}set_field:{}->eth_src,{}{}", SetNextHop(route.destination, hop.gateway),
-                  SetMetadata(network.vni), port.mac, NeedsMtuTest(view, network) ? TestMtu(network.mtu) : "",
-                  Goto(Table::kNeighbour)),
-      owner);
-}
-
-// `several` counts the router's routes of more than one next hop.
-void CompileRoute(const vswitch::HostView& view, const vswitch::RouterView& router, uint32_t key,
-                  const vswitch::Route& route, uint32_t& several, const vswitch::Owner& owner, FlowTable& out) {
-  const bool v4 = route.destination.family() == IpFamily::kV4;
-  const std::string family = v4 ? "ip" : "ipv6";
-  const std::string match =
-      fmt::format("{},{},{}={}", family, InRouter(key), v4 ? "nw_dst" : "ipv6_dst", route.destination);
-  const uint16_t priority = RoutePriority(route.destination);
-  if (route.next_hops.size() == 1) {
-    CompilePath(view, router, route, route.next_hops.front(), {Table::kRoute, priority, match}, owner, out);
-    return;
-  }
-  const uint32_t number = several++ << 16;
-  const auto choose = [&](std::string_view fragments, std::string_view fields) {
-    // Routers in a row must not all choose alike: each has a basis of its own.
-    Add(out, Table::kRoute, priority, fmt::format("{}{}", match, fragments),
-        fmt::format("set_field:{:#x}->{},multipath({},{},hrw,{},0,NXM_NX_REG7[0..15]),{}", number, reg::kPath,
-                    fields, key & 0xffff, route.next_hops.size(), Goto(Table::kPath)),
-        owner);
-  };
-  if (v4) {
-    choose("", "symmetric_l3l4+udp");  // Without the ports for fragments.
-  } else {
-    // Of later fragments of IPv6 the switch does not know the protocol.
-    choose(",nw_frag=no", "symmetric_l3l4+udp");
-    choose(",nw_frag=yes", "symmetric_l3");
-  }
-  for (uint32_t n = 0; n < route.next_hops.size(); ++n) {
-    CompilePath(
-        view, router, route, route.next_hops[n],
-        {Table::kPath, 100, fmt::format("{},{},{}={:#x}", family, InRouter(key), reg::kPath, number | n)},
-        owner, out);
-  }
-}
-
-void CompileNeighbour(Vni vni, const IpAddress& ip, const MacAddress& mac, const vswitch::Owner& owner,
-                      FlowTable& out) {
-  // The packet may leave by the port that it entered, which OVS allows only with another in_port.
-  Add(out, Table::kNeighbour, 100, fmt::format("{},metadata={:#x}", NextHopMatch(ip), vni.value()),
-      fmt::format("set_field:{}->eth_dst,load:0xffff->NXM_OF_IN_PORT[],resubmit(,{})", mac,
-                  static_cast<int>(Table::kL2)),
       owner);
 }
 
@@ -205,58 +111,9 @@ void CompileRouter(const vswitch::HostView& view, const vswitch::RouterView& rou
   const vswitch::Owner owner{vswitch::OwnerKind::kRouter, router.id.str()};
   for (const vswitch::RouterPort& port : router.ports) {
     const vswitch::NetworkView& network = view.networks.at(port.network);
-    if (!network.admin_state_up) continue;
-    const std::string to_router = fmt::format("metadata={:#x},dl_dst={}", network.vni.value(), port.mac);
-    if (!router.admin_state_up) {
-      AddDrop(out, Table::kL2, 100, to_router, owner, vswitch::DropReason::kAdminDown);
-      continue;
-    }
-    Add(out, Table::kL2, 100, to_router,
-        fmt::format("set_field:{:#x}->{},set_field:{:#x}->{},{}", key, reg::kRouter, network.vni.value(),
-                    reg::kEntry, Goto(Table::kRouter)),
-        owner);
+    if (!network.admin_state_up || !router.admin_state_up) continue;
     CompileLinkLocal(port, network.vni, key, owner, out);
     for (const IpPrefix& address : port.addresses) CompileOwnAddress(key, address.address(), owner, out);
-  }
-  uint32_t several = 0;
-  for (const vswitch::Route& route : router.routes) CompileRoute(view, router, key, route, several, owner, out);
-}
-
-void CompileNeighbours(const vswitch::HostView& view, FlowTable& out) {
-  std::set<NetworkId> routed;
-  for (const auto& [id, router] : view.routers) {
-    if (!router.admin_state_up) continue;
-    const vswitch::Owner owner{vswitch::OwnerKind::kRouter, id.str()};
-    for (const vswitch::RouterPort& port : router.ports) {
-      const vswitch::NetworkView& network = view.networks.at(port.network);
-      if (!network.admin_state_up) continue;
-      if (routed.insert(port.network).second && NeedsMtuTest(view, network)) {
-        Add(out, Table::kNeighbour, 200,
-            fmt::format("{}=0x1/0x1,metadata={:#x}", reg::kTooBig, network.vni.value()),
-            ToAgent(slowpath::SlowPathCause::kTooBig, network.mtu),
-            {vswitch::OwnerKind::kNetwork, network.id.str()});
-      }
-      for (const IpPrefix& address : port.addresses) {
-        CompileNeighbour(network.vni, address.address(), port.mac, owner, out);
-      }
-    }
-  }
-  const auto add = [&](const auto& port) {
-    if (routed.count(port.network) == 0) return;
-    const Vni vni = view.networks.at(port.network).vni;
-    for (const IpAddress& ip : port.ips) {
-      if (view.claims.count({port.network, ip}) != 0) continue;
-      CompileNeighbour(vni, ip, port.mac, {vswitch::OwnerKind::kPort, port.id.str()}, out);
-    }
-  };
-  for (const auto& [id, port] : view.ports) {
-    if (port.admin_state_up) add(port);
-  }
-  for (const auto& [id, endpoint] : view.endpoints) add(endpoint);
-  for (const auto& [key, claim] : view.claims) {
-    if (routed.count(key.first) == 0) continue;
-    CompileNeighbour(view.networks.at(key.first).vni, key.second, claim.mac,
-                     {vswitch::OwnerKind::kPort, claim.port.str()}, out);
   }
 }
 

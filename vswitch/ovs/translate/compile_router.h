@@ -1,4 +1,4 @@
-// The routers' part of the OVS compiler: entry, routes and neighbours. Used by compiler.cc only.
+// The routers' part of the OVS compiler: what enters one, and what is for itself. Used by compiler.cc only.
 #pragma once
 
 #include <cstdint>
@@ -16,11 +16,8 @@ void CompileRouterPipeline(FlowTable& out);
 // routers' hashes collide.
 std::map<RouterId, uint32_t> AssignRouterKeys(const std::map<RouterId, vswitch::RouterView>& routers);
 
-// One router: its MACs, its own addresses, its routes.
+// One router's own addresses.
 void CompileRouter(const vswitch::HostView& view, const vswitch::RouterView& router, uint32_t key,
                    FlowTable& out);
-
-// (network, next hop) to MAC, for every network with a router.
-void CompileNeighbours(const vswitch::HostView& view, FlowTable& out);
 
 }  // namespace kasane::ovs
