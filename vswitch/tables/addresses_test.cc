@@ -13,7 +13,7 @@ using testing::IsEmpty;
 
 vswitch::Owner OwnerOf(const char* port) { return {vswitch::OwnerKind::kPort, port}; }
 
-TEST(Addresses, AMacLeadsToItsPortHereElsewhereOrToARouter) {
+TEST(TablesAddressesTest, AMacLeadsToItsPortHereElsewhereOrToARouter) {
   const ForwardingTables tables = Build(TestView());
   const auto place = [&](uint8_t n) { return tables.macs.Winner({kBlue, Mac(n)})->value.place; };
   EXPECT_EQ(std::get<LocalPlace>(place(1)).port, PortId("a"));
@@ -22,7 +22,7 @@ TEST(Addresses, AMacLeadsToItsPortHereElsewhereOrToARouter) {
   EXPECT_EQ(tables.macs.Winner({kRed, Mac(1)}), nullptr) << "of another network";
 }
 
-TEST(Addresses, APortThatIsNotPluggedOrDownOwnsNothingAndKeepsItsAddress) {
+TEST(TablesAddressesTest, APortThatIsNotPluggedOrDownOwnsNothingAndKeepsItsAddress) {
   vswitch::HostView view = TestView();
   view.ports[PortId("b")].admin_state_up = false;
   const ForwardingTables tables = BuildForwardingTables(view, {PortId("b")});
@@ -34,7 +34,7 @@ TEST(Addresses, APortThatIsNotPluggedOrDownOwnsNothingAndKeepsItsAddress) {
   EXPECT_EQ(tables.macs.Winner({kBlue, Mac(1)}), nullptr);
 }
 
-TEST(Addresses, AClaimGoesBeforeAFixedIpAndBothAreKept) {
+TEST(TablesAddressesTest, AClaimGoesBeforeAFixedIpAndBothAreKept) {
   vswitch::HostView view = TestView();
   Allow(view.ports[PortId("a")], Mac(1), "10.0.0.0/24");
   view.claims[Blue("10.0.0.3")] = {Mac(1), PortId("a"), 1};
@@ -48,7 +48,7 @@ TEST(Addresses, AClaimGoesBeforeAFixedIpAndBothAreKept) {
   EXPECT_THAT(claimants[0].value.not_to, ElementsAre(PortId("a")));
 }
 
-TEST(Addresses, AnOwnerIsNotAnsweredForAClaimerOfItsAddress) {
+TEST(TablesAddressesTest, AnOwnerIsNotAnsweredForAClaimerOfItsAddress) {
   vswitch::HostView view = TestView();
   Allow(view.endpoints[PortId("c")], Mac(3), "10.0.0.0/24");
   view.claims[Blue("10.0.0.1")] = {Mac(3), PortId("c"), 1};
@@ -58,13 +58,13 @@ TEST(Addresses, AnOwnerIsNotAnsweredForAClaimerOfItsAddress) {
   EXPECT_THAT(answer->value.not_to, ElementsAre(PortId("a")));
 }
 
-TEST(Addresses, AClaimThatMayNotBeMadeIsNone) {
+TEST(TablesAddressesTest, AClaimThatMayNotBeMadeIsNone) {
   vswitch::HostView view = TestView();
   view.claims[Blue("10.0.0.3")] = {Mac(1), PortId("a"), 1};
   EXPECT_EQ(Build(view).answers.Winner(Blue("10.0.0.3"))->rank, Rank::kRemote);
 }
 
-TEST(Addresses, AllowedMacsLeadToAllWhoMayHaveThemUntilOneClaims) {
+TEST(TablesAddressesTest, AllowedMacsLeadToAllWhoMayHaveThemUntilOneClaims) {
   vswitch::HostView view = TestView();
   Allow(view.ports[PortId("a")], Mac(0x77), "10.0.0.100");
   Allow(view.endpoints[PortId("c")], Mac(0x77), "10.0.0.100");
@@ -76,7 +76,7 @@ TEST(Addresses, AllowedMacsLeadToAllWhoMayHaveThemUntilOneClaims) {
   EXPECT_TRUE(std::holds_alternative<RemotePlace>(place()));
 }
 
-TEST(Addresses, TheNewestClaimHasASharedMac) {
+TEST(TablesAddressesTest, TheNewestClaimHasASharedMac) {
   vswitch::HostView view = TestView();
   for (const char* ip : {"10.0.0.100", "10.0.0.101"}) {
     Allow(view.ports[PortId("a")], Mac(0x77), ip);
@@ -87,7 +87,7 @@ TEST(Addresses, TheNewestClaimHasASharedMac) {
   EXPECT_TRUE(std::holds_alternative<LocalPlace>(Build(view).macs.Winner({kBlue, Mac(0x77)})->value.place));
 }
 
-TEST(Addresses, ARouterAnswersAsOneAndForAnycastWithoutOverride) {
+TEST(TablesAddressesTest, ARouterAnswersAsOneAndForAnycastWithoutOverride) {
   vswitch::HostView view = TestView();
   view.routers[RouterId("r")].ports[0].addresses.emplace_back(Ip("2001:db8::"), 64);
   const ForwardingTables tables = Build(view);
@@ -96,14 +96,14 @@ TEST(Addresses, ARouterAnswersAsOneAndForAnycastWithoutOverride) {
   EXPECT_FALSE(tables.answers.Winner(Blue("2001:db8::"))->value.override_flag);
 }
 
-TEST(Addresses, AVmsLinkLocalIsItsOwnToAnswer) {
+TEST(TablesAddressesTest, AVmsLinkLocalIsItsOwnToAnswer) {
   const ForwardingTables tables = Build(TestView());
   const AddressKey link_local(kBlue, IpAddress::LinkLocal(Mac(3)));
   EXPECT_EQ(tables.answers.Winner(link_local), nullptr);
   EXPECT_EQ(tables.answers.Claimants(link_local).front().owner, OwnerOf("c"));
 }
 
-TEST(Addresses, ProbesForWhatAPortMayTakeOverAreNotAnswered) {
+TEST(TablesAddressesTest, ProbesForWhatAPortMayTakeOverAreNotAnswered) {
   vswitch::HostView view = TestView();
   Allow(view.ports[PortId("a")], Mac(1), "10.0.0.0/28");
   view.ports[PortId("b")].port_security_enabled = false;
@@ -114,7 +114,7 @@ TEST(Addresses, ProbesForWhatAPortMayTakeOverAreNotAnswered) {
   EXPECT_EQ(tables.probes.entries().size(), 2U);
 }
 
-TEST(Addresses, AnnouncementsOfOthersAreNoQuestions) {
+TEST(TablesAddressesTest, AnnouncementsOfOthersAreNoQuestions) {
   vswitch::HostView view = TestView();
   Allow(view.ports[PortId("a")], Mac(1), "10.0.0.0/28");
   const ForwardingTables tables = Build(view);
@@ -123,7 +123,7 @@ TEST(Addresses, AnnouncementsOfOthersAreNoQuestions) {
   EXPECT_FALSE(tables.answers.Winner(Blue("10.0.0.254"))->value.announced_by_others) << "out of the prefix";
 }
 
-TEST(MayClaim, APairCoversTheAddressAndTheMac) {
+TEST(TablesMayClaimTest, APairCoversTheAddressAndTheMac) {
   vswitch::HostView view = TestView();
   Allow(view.ports[PortId("a")], Mac(0x77), "10.0.0.0/28");
   const ForwardingTables tables = Build(view);
@@ -135,7 +135,7 @@ TEST(MayClaim, APairCoversTheAddressAndTheMac) {
   EXPECT_FALSE(MayClaim(tables, {kRed, Ip("10.0.0.9")}, Mac(0x77), PortId("a")));
 }
 
-TEST(MayClaim, WithoutPortSecurityWhatIsConfiguredForNobodyElse) {
+TEST(TablesMayClaimTest, WithoutPortSecurityWhatIsConfiguredForNobodyElse) {
   vswitch::HostView view = TestView();
   view.ports[PortId("a")].port_security_enabled = false;
   const ForwardingTables tables = Build(view);
@@ -148,7 +148,7 @@ TEST(MayClaim, WithoutPortSecurityWhatIsConfiguredForNobodyElse) {
   EXPECT_TRUE(MayClaim(tables, {kBlue, IpAddress::LinkLocal(Mac(1))}, Mac(1), PortId("a")));
 }
 
-TEST(MayClaim, NeverARoutersAddressOrMac) {
+TEST(TablesMayClaimTest, NeverARoutersAddressOrMac) {
   vswitch::HostView view = TestView();
   Allow(view.ports[PortId("a")], Mac(1), "10.0.0.0/24");
   Allow(view.ports[PortId("a")], Mac(0xfe), "10.0.0.0/24");
@@ -160,7 +160,7 @@ TEST(MayClaim, NeverARoutersAddressOrMac) {
   }
 }
 
-TEST(FindCandidates, ThoseWhoMayHaveAnAddress) {
+TEST(TablesFindCandidatesTest, ThoseWhoMayHaveAnAddress) {
   vswitch::HostView view = TestView();
   Allow(view.ports[PortId("a")], Mac(0x77), "10.0.0.0/28");
   view.endpoints[PortId("d")].port_security_enabled = false;

@@ -28,19 +28,19 @@ std::vector<std::string> GatewaysUsed(const vswitch::HostView& view) {
   return gateways;
 }
 
-TEST(Routes, ANextHopThatNobodyHasTakesNoShare) {
+TEST(TablesRoutesTest, ANextHopThatNobodyHasTakesNoShare) {
   vswitch::HostView view = ViewWithGateways({"10.0.0.1", "10.0.0.3", "10.0.0.50"});
   EXPECT_THAT(GatewaysUsed(view), ElementsAre("10.0.0.1", "10.0.0.3"));
   view.ports[PortId("a")].admin_state_up = false;
   EXPECT_THAT(GatewaysUsed(view), ElementsAre("10.0.0.3"));
 }
 
-TEST(Routes, IfNobodyHasANextHopAllStay) {
+TEST(TablesRoutesTest, IfNobodyHasANextHopAllStay) {
   EXPECT_THAT(GatewaysUsed(ViewWithGateways({"10.0.0.50", "10.0.0.51"})),
               ElementsAre("10.0.0.50", "10.0.0.51"));
 }
 
-TEST(Routes, AClaimedNextHopTakesItsShare) {
+TEST(TablesRoutesTest, AClaimedNextHopTakesItsShare) {
   vswitch::HostView view = ViewWithGateways({"10.0.0.1", "10.0.0.50"});
   view.endpoints[PortId("c")].port_security_enabled = false;
   EXPECT_THAT(GatewaysUsed(view), ElementsAre("10.0.0.1"));
@@ -48,20 +48,20 @@ TEST(Routes, AClaimedNextHopTakesItsShare) {
   EXPECT_THAT(GatewaysUsed(view), ElementsAre("10.0.0.1", "10.0.0.50"));
 }
 
-TEST(Routes, TheMtuIsTestedWhereALargerPacketCanCome) {
+TEST(TablesRoutesTest, TheMtuIsTestedWhereALargerPacketCanCome) {
   const ForwardingTables tables = Build(TestView());
   EXPECT_EQ(tables.routed.Winner(kRed)->value.mtu, 1400U);
   EXPECT_EQ(tables.routed.Winner(kBlue), nullptr);
 }
 
-TEST(Neighbours, OnlyInRoutedNetworks) {
+TEST(TablesNeighboursTest, OnlyInRoutedNetworks) {
   vswitch::HostView view = TestView();
   EXPECT_EQ(Build(view).neighbours.Winner(Blue("10.0.0.3"))->value.mac, Mac(3));
   view.routers[RouterId("r")].admin_state_up = false;
   EXPECT_TRUE(Build(view).neighbours.entries().empty());
 }
 
-TEST(Neighbours, WhoAloneMayHaveAnAddressHasIt) {
+TEST(TablesNeighboursTest, WhoAloneMayHaveAnAddressHasIt) {
   vswitch::HostView view = TestView();
   Allow(view.endpoints[PortId("c")], Mac(0x77), "10.0.0.100");
   ForwardingTables tables = Build(view);
@@ -76,7 +76,7 @@ TEST(Neighbours, WhoAloneMayHaveAnAddressHasIt) {
   EXPECT_NE(tables.unknown_neighbours.Winner({kBlue, *IpPrefix::Parse("10.0.0.100/32")}), nullptr);
 }
 
-TEST(Neighbours, BehindAPortWithoutPortSecurityAnybodyMayBe) {
+TEST(TablesNeighboursTest, BehindAPortWithoutPortSecurityAnybodyMayBe) {
   vswitch::HostView view = TestView();
   view.endpoints[PortId("c")].port_security_enabled = false;
   view.ports[PortId("a")].admin_state_up = false;
@@ -87,7 +87,7 @@ TEST(Neighbours, BehindAPortWithoutPortSecurityAnybodyMayBe) {
       << "configured for a port that is down: asked for in vain";
 }
 
-TEST(Replication, LocalPortsThatForwardAndHosts) {
+TEST(TablesReplicationTest, LocalPortsThatForwardAndHosts) {
   vswitch::HostView view = TestView();
   view.ports[PortId("b")].admin_state_up = false;
   view.endpoints[PortId("c")].port_security_enabled = false;
@@ -98,7 +98,7 @@ TEST(Replication, LocalPortsThatForwardAndHosts) {
   EXPECT_EQ(out.unsecured.hosts.size(), 1U);
 }
 
-TEST(Announcements, OnlyWhereAnAddressCanMoveOrSomebodyMustBeTold) {
+TEST(TablesAnnouncementsTest, OnlyWhereAnAddressCanMoveOrSomebodyMustBeTold) {
   vswitch::HostView view = TestView();
   EXPECT_TRUE(Build(view).announcers.entries().empty());
   Allow(view.endpoints[PortId("c")], Mac(3), "10.0.0.100");
@@ -107,7 +107,7 @@ TEST(Announcements, OnlyWhereAnAddressCanMoveOrSomebodyMustBeTold) {
   EXPECT_THAT(tables.announcers.Winner(PortId("a"))->value.v4, ElementsAre(*IpPrefix::Parse("10.0.0.1/32")));
 }
 
-TEST(Text, SaysWhoCountsAndWhoDoesNot) {
+TEST(TablesTextTest, SaysWhoCountsAndWhoDoesNot) {
   vswitch::HostView view = TestView();
   Allow(view.ports[PortId("a")], Mac(1), "10.0.0.0/24");
   view.claims[Blue("10.0.0.3")] = {Mac(1), PortId("a"), 1};

@@ -8,11 +8,14 @@ namespace {
 
 constexpr int kPort = 19303;  // Of no other packet.
 
-SlowQuestion DetectDuplicate(const Vm& vm, const IpAddress& target) {
+// Without a link-layer option there is no room for the answer in the question. Duplicate address detection
+// would not do: by a port that may take the address over it is not answered.
+SlowQuestion Solicit(const Vm& vm, const IpAddress& target) {
   const IpAddress group = SolicitedNode(target);
-  return {fmt::format("ns(eth_src={}, eth_dst={}, src=::, dst={}, target={})", vm.mac, MulticastMac(group),
+  const IpAddress own = IpAddress::LinkLocal(vm.mac);
+  return {fmt::format("ns(eth_src={}, eth_dst={}, src={}, dst={}, target={})", vm.mac, MulticastMac(group), own,
                       group, target),
-          fmt::format("na(dst=ff02::1, target={})", target)};
+          fmt::format("na(dst={}, target={})", own, target)};
 }
 
 SlowQuestion RunOutOfTtl(const Vm& vm, const IpAddress& own, const MacAddress& router) {
@@ -39,7 +42,7 @@ std::optional<SlowQuestion> QuestionFor(const CaseResources& resources, const Vm
     const bool router = IsUpRouterInterface(resources, *port);
     if (!router && (neighbour == nullptr || !resources.IsUp(*neighbour))) continue;
     for (const model::FixedIp& ip : port->fixed_ips) {
-      if (ip.address.is_v6()) return DetectDuplicate(vm, ip.address);
+      if (ip.address.is_v6()) return Solicit(vm, ip.address);
     }
     if (!router) continue;
     for (const model::FixedIp& ip : own.fixed_ips) {
