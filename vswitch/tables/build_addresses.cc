@@ -31,11 +31,21 @@ class Configured {
     }
   }
 
+  // What is configured and forwards nowhere.
+  void AddReserved() {
+    for (const auto& [id, port] : source_.view.reserved) {
+      const Rank rank = port.infrastructure ? Rank::kInfrastructure : Rank::kReserved;
+      if (source_.IsUp(port.network)) Add(rank, port, LocalPlace{id});
+    }
+  }
+
   void AddRouters() {
     for (const auto& [id, router] : source_.view.routers) {
       for (const vswitch::RouterPort& port : router.ports) {
         const vswitch::NetworkView& network = source_.Network(port.network);
         if (network.admin_state_up) AddInterface(router, port, network.vni);
+        if (!router.admin_state_up) continue;
+        out_.interfaces.Add({id, port.id}, {Rank::kNetwork, 0, RouterOwner(id), {network.vni, port}});
       }
     }
   }
@@ -46,10 +56,11 @@ class Configured {
     const vswitch::Owner owner = PortOwner(port.id);
     const Vni vni = source_.Network(port.network).vni;
     out_.macs.Add({port.network, port.mac}, {rank, 0, owner, {vni, place}});
-    const Answer answer{vni, port.mac, false, true, {}, false};
+    const Answer answer{.vni = vni, .mac = port.mac};
     for (const IpAddress& ip : port.ips) out_.answers.Add({port.network, ip}, {rank, 0, owner, answer});
     // It is the port's by nature; the port itself answers for it.
-    out_.answers.Add({port.network, IpAddress::LinkLocal(port.mac)}, {Rank::kReserved, 0, owner, answer});
+    const Rank by_nature = std::max(rank, Rank::kReserved);
+    out_.answers.Add({port.network, IpAddress::LinkLocal(port.mac)}, {by_nature, 0, owner, answer});
   }
 
   void AddInterface(const vswitch::RouterView& router, const vswitch::RouterPort& port, Vni vni) {
@@ -57,9 +68,10 @@ class Configured {
     const bool up = router.admin_state_up;
     const Rank rank = up ? Rank::kRouter : Rank::kReserved;
     out_.macs.Add({port.network, port.mac}, {Rank::kRouter, 0, owner, {vni, RouterPlace{router.id, up}}});
-    out_.answers.Add({port.network, port.link_local}, {rank, 0, owner, {vni, port.mac, true, true, {}, false}});
+    Answer answer{.vni = vni, .mac = port.mac, .router = true, .exclusive = true};
+    out_.answers.Add({port.network, port.link_local}, {rank, 0, owner, answer});
     for (const IpPrefix& own : port.addresses) {
-      const Answer answer{vni, port.mac, true, !IsAnycast(own), {}, false};
+      answer.override_flag = !IsAnycast(own);
       out_.answers.Add({port.network, own.address()}, {rank, 0, owner, answer});
     }
   }
@@ -111,6 +123,7 @@ void AddAllowedMacs(ForwardingTables& out) {
 void AddConfigured(const Source& source, ForwardingTables& out) {
   Configured configured(source, out);
   configured.AddPorts();
+  configured.AddReserved();
   configured.AddRouters();
   AddAllowedMacs(out);
 }
@@ -123,8 +136,13 @@ void AddClaims(const Source& source, ForwardingTables& out) {
   }
   for (const auto& [key, claim] : admitted) {
     const Claimant<Port>& port = *out.ports.Winner({key.first, claim->port});
+    const bool own_link_local = key.second == IpAddress::LinkLocal(port.value.mac);
     out.answers.Add(
-        key, {Rank::kClaim, claim->sequence, port.owner, {port.value.vni, claim->mac, false, true, {}, false}});
+        key,
+        {Rank::kClaim,
+         claim->sequence,
+         port.owner,
+         {.vni = port.value.vni, .mac = claim->mac, .router = claim->router, .exclusive = own_link_local}});
     if (claim->mac != port.value.mac) {
       out.macs.Add({key.first, claim->mac},
                    {Rank::kClaimedMac, claim->sequence, port.owner, PlaceOf(claim->port, port.value)});

@@ -92,8 +92,10 @@ void AddPermissions(const Source&, ForwardingTables& out) {
 void AddAnnouncements(const Source& source, ForwardingTables& out) {
   std::map<NetworkId, Announcements> by_network;
   for (const auto& [id, network] : source.view.networks) {
-    if (network.admin_state_up)
-      by_network.emplace(id, Announcements{network.vni, false, {}, network.router_hosts});
+    if (!network.admin_state_up) continue;
+    Announcements announcements{network.vni, false, {}, {}};
+    for (const HostId& host : network.router_hosts) announcements.router_hosts.push_back(source.PlaceOf(host));
+    by_network.emplace(id, std::move(announcements));
   }
   for (const auto& [key, claimants] : out.ports.entries()) {
     const Port& port = claimants.front().value;

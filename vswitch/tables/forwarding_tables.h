@@ -75,12 +75,16 @@ struct MacPlace {
 struct Answer {
   Vni vni;
   MacAddress mac;
-  bool router = false;         // R of a neighbour advertisement.
-  bool override_flag = true;   // O: cleared for anycast (RFC 4861, 7.2.4).
-  std::vector<PortId> not_to;  // Ports of this host that have the address: they are never answered. Sorted.
+  bool router = false;        // R of a neighbour advertisement.
+  bool override_flag = true;  // O: cleared for anycast (RFC 4861, 7.2.4).
+  std::vector<PortId> not_to =
+      {};  // Ports of this host that have the address: they are never answered. Sorted.
   // A port of this host other than those may send the address as its own, by an announcement. It says, and asks
   // nothing. IPv4 only: IPv6 has a message of its own for that.
   bool announced_by_others = false;
+  // Nobody else may take it over (a router's, a port's link-local address), so every other port's probe is
+  // answered.
+  bool exclusive = false;
 
   bool operator==(const Answer&) const = default;
 };
@@ -179,11 +183,21 @@ struct Replication {
 // What may be announced in a network so that an address moves.
 struct Announcements {
   Vni vni;
-  bool movable = false;              // Some port may have an address that is not its own by configuration.
-  std::set<IpPrefix> movable_v4;     // Those of IPv4.
-  std::vector<HostId> router_hosts;  // Hosts that only route into it: they must be told apart.
+  bool movable = false;                   // Some port may have an address that is not its own by configuration.
+  std::set<IpPrefix> movable_v4;          // Those of IPv4.
+  std::vector<RemotePlace> router_hosts;  // Hosts that only route into it: they must be told apart.
 
   bool operator==(const Announcements&) const = default;
+};
+
+using InterfaceKey = std::pair<RouterId, PortId>;
+
+// An interface of a router that is up.
+struct Interface {
+  Vni vni;
+  vswitch::RouterPort port;
+
+  bool operator==(const Interface&) const = default;
 };
 
 // A network into which a router may send what is too large for it.
@@ -237,6 +251,7 @@ struct ForwardingTables {
   Table<NetworkId, Replication> replication;
   Table<NetworkId, Announcements> announcements;
   Table<NetworkId, RoutedNetwork> routed;
+  Table<InterfaceKey, Interface> interfaces;
   Table<PortKey, Port> ports;
   Table<PortId, Announcer> announcers;
   Table<HostId, Peer> hosts;

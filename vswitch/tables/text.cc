@@ -60,8 +60,11 @@ std::string Text(const Replication& value) {
 std::string Text(const Announcements& value) {
   std::string text = value.movable ? "addresses move" : "addresses stay";
   if (!value.movable_v4.empty()) text += fmt::format(" ({})", fmt::join(value.movable_v4, ","));
-  if (!value.router_hosts.empty()) text += fmt::format(", also to {}", fmt::join(value.router_hosts, ","));
+  for (const RemotePlace& host : value.router_hosts) text += ", also to " + Text(host);
   return text;
+}
+std::string Text(const Interface& value) {
+  return fmt::format("{} VNI {} {}", value.port.mac, value.vni, fmt::join(value.port.addresses, ","));
 }
 std::string Text(const RoutedNetwork& value) { return fmt::format("mtu {}", value.mtu); }
 std::string Text(const Port& value) {
@@ -83,6 +86,7 @@ std::string Text(const Peer& value) {
 std::string KeyText(const NetworkId& key) { return key.str(); }
 std::string KeyText(const PortId& key) { return key.str(); }
 std::string KeyText(const HostId& key) { return key.str(); }
+std::string KeyText(const InterfaceKey& key) { return fmt::format("{} {}", key.first, key.second); }
 std::string KeyText(const ProbeKey& key) { return fmt::format("{} {}", key.port, key.prefix); }
 std::string KeyText(const UnknownNeighbourKey& key) { return key.prefix.ToString(); }
 std::string KeyText(const RouteKey& key) { return fmt::format("{} {}", key.router, key.destination); }
@@ -140,6 +144,7 @@ std::vector<EntryText> Describe(const ForwardingTables& tables) {
   describer.Add("replication", tables.replication);
   describer.Add("announcements", tables.announcements);
   describer.Add("announcer", tables.announcers);
+  describer.Add("interface", tables.interfaces);
   describer.Add("route", tables.routes);
   describer.Add("neighbour", tables.neighbours);
   describer.Add("unknown_neighbour", tables.unknown_neighbours);

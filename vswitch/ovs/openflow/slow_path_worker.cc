@@ -5,7 +5,6 @@
 #include "vswitch/ovs/translate/compile_router.h"
 #include "vswitch/ovs/translate/pipeline.h"
 #include "vswitch/ovs/translate/slow_path_action.h"
-#include "vswitch/sim/view_facts.h"
 
 namespace kasane::ovs {
 namespace {
@@ -41,7 +40,9 @@ void SlowPathWorker::SetView(const vswitch::HostView& view, const Bindings& bind
   auto context = std::make_shared<Context>();
   std::set<PortId> plugged;
   for (const auto& [id, number] : bindings.ports) plugged.insert(id);
-  context->view = vswitch::WithPlugged(view, plugged);
+  context->hosts = view.hosts;
+  context->facts = std::make_unique<tables::TableFacts>(
+      std::make_shared<const tables::ForwardingTables>(tables::BuildForwardingTables(view, plugged)));
   context->bindings = bindings;
   for (const auto& [id, number] : bindings.ports) context->ports.emplace(number, id);
   context->router_keys = AssignRouterKeys(view.routers);
@@ -88,8 +89,8 @@ std::optional<PacketOut> SlowPathWorker::ToPacketOut(const Context& context, con
                                  InPort(in), reg::kInPort, static_cast<int>(Table::kRoute))};
   }
   if (!injection.host || !injection.vni) return std::nullopt;
-  const auto host = context.view.hosts.find(*injection.host);
-  if (host == context.view.hosts.end() || !host->second.vtep) return std::nullopt;
+  const auto host = context.hosts.find(*injection.host);
+  if (host == context.hosts.end() || !host->second.vtep) return std::nullopt;
   const IpAddress& vtep = *host->second.vtep;
   const uint32_t port = vtep.is_v4() ? context.bindings.vxlan_v4 : context.bindings.vxlan_v6;
   if (port == 0) return std::nullopt;
@@ -119,14 +120,14 @@ std::vector<PacketOut> SlowPathWorker::Handle(const PacketIn& in, std::chrono::s
     context = context_;
   }
   const std::optional<slowpath::SlowPathPacket> packet = Understand(*context, in);
-  if (!packet) return {};
+  if (!packet || context->facts == nullptr) return {};
   const vswitch::Owner from = Asker(*packet);
   if (!Admit(*packet, from, now)) {
     Count(from, vswitch::DropReason::kSlowPathRate);
     if (packet->cause == slowpath::SlowPathCause::kTooBig) Count(from, vswitch::DropReason::kMtu);
     return {};
   }
-  slowpath::SlowPathOutcome outcome = slowpath::HandleSlowPath(sim::ViewFacts(context->view), *packet);
+  slowpath::SlowPathOutcome outcome = slowpath::HandleSlowPath(*context->facts, *packet);
   if (outcome.drop) Count(from, *outcome.drop);
   if (outcome.announcement && on_announcement_) on_announcement_(*outcome.announcement);
   std::vector<PacketOut> out;

@@ -20,6 +20,7 @@
 #include "vswitch/ovs/translate/compiler.h"
 #include "vswitch/slowpath/rate_limiter.h"
 #include "vswitch/slowpath/slow_path.h"
+#include "vswitch/tables/table_facts.h"
 
 namespace kasane::ovs {
 
@@ -50,7 +51,8 @@ class SlowPathWorker {
  private:
   // What turns numbers in a packet into ids and back.
   struct Context {
-    vswitch::HostView view;  // Without ports that are not plugged.
+    std::unique_ptr<const tables::TableFacts> facts;  // Null before the first view.
+    std::map<HostId, vswitch::RemoteHost> hosts;
     Bindings bindings;
     std::map<uint32_t, PortId> ports;
     std::map<uint32_t, RouterId> routers;

@@ -11,15 +11,15 @@ namespace kasane::ovs {
 namespace {
 
 // In kArp.
-constexpr uint16_t kAnnounced = 115;     // Said, not asked: everybody must hear it.
-constexpr uint16_t kOwn = 110;           // By one that has the address.
-constexpr uint16_t kRouterAnswer = 107;  // Nobody may take over a router's address.
+constexpr uint16_t kAnnounced = 115;  // Said, not asked: everybody must hear it.
+constexpr uint16_t kOwn = 110;        // By one that has the address.
+constexpr uint16_t kExclusive = 107;  // Nobody else may have it: probes are answered.
 constexpr uint16_t kProbe = 105;
 constexpr uint16_t kAnswer = 100;
 
 // In kNd. Duplicate address detection for what nobody has is at 120 (compiler.cc).
 constexpr uint16_t kNdOwn = 140;
-constexpr uint16_t kNdRouterDetection = 137;
+constexpr uint16_t kNdExclusiveDetection = 137;
 constexpr uint16_t kNdProbe = 135;
 constexpr uint16_t kNdDetection = 130;
 constexpr uint16_t kNdNoOption = 110;
@@ -34,7 +34,7 @@ class AnswerTranslator {
   void Arp() const {
     const std::string here = fmt::format("arp,metadata={:#x},arp_op=1", answer_.vni.value());
     const std::string request = fmt::format("{},arp_tpa={}", here, ip_);
-    Add(out_, Table::kArp, IsRouters() ? kRouterAnswer : kAnswer, request,
+    Add(out_, Table::kArp, answer_.exclusive ? kExclusive : kAnswer, request,
         fmt::format("move:NXM_OF_ETH_SRC[]->NXM_OF_ETH_DST[],set_field:{0}->eth_src,set_field:2->arp_op,"
                     "move:NXM_NX_ARP_SHA[]->NXM_NX_ARP_THA[],set_field:{0}->arp_sha,"
                     "move:NXM_OF_ARP_SPA[]->NXM_OF_ARP_TPA[],set_field:{1}->arp_spa,in_port",
@@ -51,7 +51,7 @@ class AnswerTranslator {
     const std::string target = fmt::format("metadata={:#x},nd_target={}", answer_.vni.value(), ip_);
     const std::string solicit = fmt::format("icmp6,icmp_type=135,icmp_code=0,nw_ttl=255,{}", target);
     const std::string ask = ToAgent(slowpath::SlowPathCause::kNeighbour);
-    const uint16_t detection = IsRouters() ? kNdRouterDetection : kNdDetection;
+    const uint16_t detection = answer_.exclusive ? kNdExclusiveDetection : kNdDetection;
     if (bindings_.nd_in_tables) {
       Rewrite(solicit, target);
       // No room for the answer's link-layer address, or an answer to all (RFC 4861, 7.2.4).
@@ -64,8 +64,6 @@ class AnswerTranslator {
   }
 
  private:
-  bool IsRouters() const { return owner_.kind == vswitch::OwnerKind::kRouter; }
-
   void NotTo(Table table, uint16_t priority, const std::string& question) const {
     for (const PortId& port : answer_.not_to) {
       Add(out_, table, priority, fmt::format("{},in_port={}", question, NumberOf(bindings_, port)),
