@@ -65,13 +65,16 @@ class Neighbours {
     if ((ip.is_v6() && ip.IsLinkLocal()) || out_.answers.Winner(address) != nullptr) return;
     std::set<std::pair<PortId, MacAddress>> holders;
     for (const auto& [key, port] : ports_) {
-      if (!port->secured && MayClaim(out_, address, port->mac, key->second)) return;
+      bool wide = !port->secured && MayClaim(out_, address, port->mac, key->second);
+      bool may = wide;
       for (const vswitch::AllowedAddress& allowed : port->allowed) {
         if (!port->secured || !allowed.prefix.Contains(ip)) continue;
+        wide = wide || allowed.prefix.length() != ip.bits();
         if (!MayClaim(out_, address, allowed.mac, key->second)) continue;
-        if (allowed.prefix.length() != ip.bits()) return;
+        may = true;
         holders.emplace(key->second, allowed.mac);
       }
+      if (may && wide) return;
     }
     if (holders.size() != 1) return;
     const auto& [port, mac] = *holders.begin();
