@@ -27,6 +27,8 @@ enum class ReplicationKind : uint8_t {
   kFloodLocal = 2,  // The same, to local ports only.
   kUnknown = 3,     // Unknown unicast from a local port.
   kUnknownLocal = 4,
+  kAllowed = 5,       // To a MAC that several ports may have, from a local port.
+  kAllowedLocal = 6,  // The same, from a tunnel.
 };
 
 // Where a replication is: a flow of `table` with `match`, which holds still behind a recirculation: metadata,

@@ -5,8 +5,11 @@
 #include <string>
 #include <utility>
 #include <variant>
+#include <vector>
 
+#include "vswitch/ovs/translate/datapath_bounds.h"
 #include "vswitch/ovs/translate/places.h"
+#include "vswitch/ovs/translate/replication.h"
 
 namespace kasane::ovs {
 namespace {
@@ -58,28 +61,26 @@ class MacTranslator {
   }
 
   void operator()(const tables::SeveralPlaces& places) const {
-    std::string tunnels;
+    CopyList tunnels{.before = SetTunnelVni(vni_), .copies = {}};
     for (const tables::RemotePlace& host : places.hosts) {
-      if (const std::string tunnel = ToPlace(host, bindings_); !tunnel.empty()) tunnels += tunnel + ",";
+      std::string tunnel = ToPlace(host, bindings_);
+      if (!tunnel.empty()) tunnels.copies.push_back({std::move(tunnel), kTunnelCopyBytes});
     }
-    std::string local;
+    CopyList local;
     for (const PortId& port : places.ports) {
-      local +=
-          fmt::format("{}resubmit(,{}),", ToPort(NumberOf(bindings_, port)), static_cast<int>(Table::kDeliver));
+      local.copies.push_back(
+          {fmt::format("{}resubmit(,{})", ToPort(NumberOf(bindings_, port)), static_cast<int>(Table::kDeliver)),
+           kLocalCopyBytes});
     }
-    AddCopies(Table::kL2, (tunnels.empty() ? "" : SetTunnelVni(vni_)) + tunnels + local,
-              vswitch::DropReason::kNoTunnel);
-    AddCopies(Table::kTunnelL2, local, vswitch::DropReason::kNotLocal);
+    AddCopies(ReplicationKind::kAllowedLocal, Table::kTunnelL2, {local}, vswitch::DropReason::kNotLocal);
+    AddCopies(ReplicationKind::kAllowed, Table::kL2, {tunnels, local}, vswitch::DropReason::kNoTunnel);
   }
 
  private:
-  void AddCopies(Table table, std::string copies, vswitch::DropReason if_none) const {
-    if (copies.empty()) {
-      AddDrop(out_, table, kUnicast, to_mac_, owner_, if_none);
-      return;
-    }
-    copies.pop_back();
-    Add(out_, table, kUnicast, to_mac_, std::move(copies), owner_);
+  void AddCopies(ReplicationKind kind, Table table, const std::vector<CopyList>& lists,
+                 vswitch::DropReason if_none) const {
+    const CopyList made = AddReplication({kind, table, kUnicast, to_mac_, owner_}, lists, out_);
+    if (made.copies.empty()) AddDrop(out_, table, kUnicast, to_mac_, owner_, if_none);
   }
 
   const std::string to_mac_;
