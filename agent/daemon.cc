@@ -12,13 +12,14 @@
 #include <vector>
 
 #include "agent/admin/admin_server.h"
+#include "agent/datapaths.h"
 #include "agent/reconcile/event_queue.h"
 #include "agent/reconcile/reconciler.h"
 #include "agent/signals.h"
 #include "agent/sync/sync_client.h"
 #include "base/log.h"
 #include "base/status.h"
-#include "vswitch/ovs/ovs_datapath.h"
+#include "vswitch/datapath.h"
 
 namespace kasane::agent {
 namespace {
@@ -28,21 +29,6 @@ std::vector<std::string> Texts(const vswitch::TunnelAddresses& addresses) {
   if (addresses.v4) texts.push_back(addresses.v4->ToString());
   if (addresses.v6) texts.push_back(addresses.v6->ToString());
   return texts;
-}
-
-absl::StatusOr<std::unique_ptr<vswitch::Datapath>> OpenDatapath(const AgentConfig& config, EventQueue& queue) {
-  ovs::OvsConfig ovs;
-  ovs.run_dir = config.datapath.ovs_run_dir;
-  ovs.bridge = config.datapath.bridge;
-  if (config.datapath.datapath_type != "auto") ovs.datapath_type = config.datapath.datapath_type;
-  ovs.tunnel_addresses = config.tunnel_addresses;
-  ovs.replication_limit.reset();
-  if (const uint32_t rate = config.datapath.replication_rate; rate != 0) {
-    ovs.replication_limit = ovs::MeterRate{.rate = rate, .burst = rate};
-  }
-  return ovs::OvsDatapath::Create(
-      ovs, [&queue] { queue.Push(DatapathChanged{}); },
-      [&queue](const slowpath::Announcement& heard) { queue.Push(AddressAnnounced{heard}); });
 }
 
 SyncOptions SyncOptionsOf(const AgentConfig& config) {
@@ -79,15 +65,19 @@ int RunDaemon(const AgentConfig& config) {
   if (!socket.ok()) return CannotStart(socket.status());
 
   EventQueue queue;
-  absl::StatusOr<std::unique_ptr<vswitch::Datapath>> datapath = OpenDatapath(config, queue);
+  absl::StatusOr<std::unique_ptr<vswitch::Datapath>> datapath = OpenDatapath(
+      config, [&queue] { queue.Push(DatapathChanged{}); },
+      [&queue](const slowpath::Announcement& heard) { queue.Push(AddressAnnounced{heard}); });
   if (!datapath.ok()) return CannotStart(datapath.status());
 
   SyncClient client(SyncOptionsOf(config), [&queue](SyncEvent event) {
     std::visit([&queue](auto& what) { queue.Push(std::move(what)); }, event);
   });
-  Reconciler reconciler({config.host_id, config.tunnel_addresses, config.controller}, **datapath, client);
+  Reconciler reconciler({config.host_id, config.tunnel_addresses, config.controller}, **datapath, **datapath,
+                        client);
   absl::StatusOr<std::unique_ptr<AdminServer>> admin = AdminServer::Start(
-      *std::move(socket), IdentityOf(config), [&] { return reconciler.Snapshot(); }, **datapath);
+      *std::move(socket), IdentityOf(config), [&] { return reconciler.Snapshot(); },
+      [&] { return (*datapath)->Name(); }, **datapath);
   if (!admin.ok()) return CannotStart(admin.status());
 
   std::thread loop([&] { RunReconciler(reconciler, queue); });

@@ -31,10 +31,9 @@ v1::Flow FlowOf(const vswitch::InstalledEntry& entry) {
   flow.set_owner_kind(std::string(Label(entry.owner.kind)));
   flow.set_owner_id(entry.owner.id);
   flow.set_stage(entry.stage);
-  flow.set_table(entry.table);
-  flow.set_priority(entry.priority);
-  flow.set_match(entry.match);
-  flow.set_actions(entry.actions);
+  flow.set_key(entry.key);
+  flow.set_action(entry.action);
+  flow.set_native(entry.native);
   flow.set_packets(entry.packets);
   flow.set_bytes(entry.bytes);
   if (entry.drop_reason) flow.set_drop_reason(std::string(Label(*entry.drop_reason)));

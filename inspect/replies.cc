@@ -105,6 +105,8 @@ v1::AgentStatusReply StatusReply(const AgentIdentity& identity, const std::strin
   if (snapshot.applied) *reply.mutable_applied() = model::EncodeRevision(*snapshot.applied);
   reply.set_datapath(datapath_name);
   reply.set_datapath_ready(snapshot.facts->ready);
+  reply.set_disturbances(snapshot.facts->disturbances);
+  reply.set_last_disturbance(snapshot.facts->last_disturbance);
   reply.set_flows(static_cast<uint32_t>(snapshot.flows));
   reply.set_local_ports(static_cast<uint32_t>(snapshot.view->ports.size()));
   reply.set_active_ports(static_cast<uint32_t>(
@@ -131,7 +133,7 @@ v1::ListPortsReply PortsReply(const AgentSnapshot& snapshot) {
     for (const IpAddress& ip : port.ips) line.add_ip_addresses(ip.ToString());
     if (auto attached = snapshot.facts->attachments.find(id); attached != snapshot.facts->attachments.end()) {
       line.set_interface(attached->second.interface);
-      line.set_ofport(attached->second.ofport);
+      line.set_interface_number(attached->second.number);
     }
     if (auto activity = snapshot.ports.find(id); activity != snapshot.ports.end()) {
       line.set_active(activity->second.active);

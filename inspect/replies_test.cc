@@ -53,7 +53,7 @@ TEST(RepliesTest, PortsTunnelsNetworks) {
   EXPECT_EQ(ports.ports(0).mac_address(), "fa:16:3e:00:00:05");
   EXPECT_THAT(ports.ports(0).ip_addresses(), ElementsAre("10.0.0.5"));
   EXPECT_EQ(ports.ports(0).interface(), "tap-web");
-  EXPECT_EQ(ports.ports(0).ofport(), 5);
+  EXPECT_EQ(ports.ports(0).interface_number(), 5);
   EXPECT_TRUE(ports.ports(0).active());
 
   const v1::ListTunnelsReply tunnels = TunnelsReply(TestSnapshot());

@@ -52,6 +52,7 @@ inline AgentSnapshot TestSnapshot() {
   auto facts = std::make_shared<vswitch::DatapathFacts>();
   facts->ready = true;
   facts->attachments[PortId("port-web")] = {"tap-web", 5};
+  facts->binding_key = "external_ids:iface-id";
   facts->tunnels[peer] = vswitch::TunnelState{peer, true, peer, MacAddress({2, 0, 0, 0, 0, 2}), ""};
 
   AgentSnapshot snapshot;

@@ -64,9 +64,8 @@ absl::StatusOr<std::vector<sim::Result>> FromPort(const AgentSnapshot& snapshot,
   const PortId from(port.owner.id);
   if (!snapshot.facts->attachments.contains(from)) {
     return Error(absl::StatusCode::kFailedPrecondition,
-                 "port {} is not plugged, so nothing can come from it: no interface in the switch has "
-                 "external_ids:iface-id={}; ovs-vsctl set interface NAME external_ids:iface-id={}",
-                 from, from, from);
+                 "port {} is not plugged, so nothing can come from it: no interface of the switch has {}={}",
+                 from, snapshot.facts->binding_key, from);
   }
   return sim::EveryFromPort(WithoutUnplugged(view, *snapshot.facts), from, frame);
 }

@@ -1,9 +1,10 @@
 // Datapath: what makes a HostView true on a host. Implementations: ovs (vswitch/ovs/), later bpf. sim
-// (vswitch/sim/) is the reference for what they all must do with a packet.
+// (vswitch/sim/) is the reference for what they all must do with a packet. Nothing here is of one of them: a
+// datapath's own words (tables, priorities, map names) are text for people, beside the neutral form.
 //
-// Threads: Apply() and WantTunnels() are called from the reconcile thread alone, the others from any.
-// `on_event`, given at construction, is called from the datapath's own thread and must not block; it means
-// "call Facts() again".
+// Three interfaces, so that who needs one gets no more: Forwarder, TunnelKeeper and Inspector. `on_event`,
+// given at construction, is called from the datapath's own thread and must not block; it means "call Facts()
+// again".
 #pragma once
 
 #include <absl/status/statusor.h>
@@ -44,10 +45,10 @@ struct Problem {
   bool operator==(const Problem&) const = default;
 };
 
-// An interface of the switch bound to a port of the virtual network.
+// An interface of the datapath bound to a port of the virtual network.
 struct Attachment {
   std::string interface;
-  uint32_t ofport = 0;  // Number that the datapath gave it; never 0 here.
+  uint32_t number = 0;  // That the datapath gave it; never 0 here.
 
   bool operator==(const Attachment&) const = default;
 };
@@ -70,7 +71,13 @@ struct DatapathFacts {
   // Changes when Apply of the same view would install something else, beside what `attachments` tells: the
   // switch renumbered a tunnel port, for instance.
   uint64_t generation = 0;
+  // Somebody else changed what the datapath holds for us: how often, and what was seen last. Apply finds the
+  // difference and repairs it.
+  uint64_t disturbances = 0;
+  std::string last_disturbance;
   std::map<PortId, Attachment> attachments;
+  std::string
+      binding_key;  // Names what of an interface must be a port's id for the two to be bound, for people.
   std::map<IpAddress, TunnelState> tunnels;
   // By family of the underlay, where known: the largest IP packet of a VM, in bytes, that goes through a
   // tunnel.
@@ -88,14 +95,13 @@ struct ApplyResult {
   std::map<Owner, std::string> failed_owners;  // Left out since the switch refused them, with its reason.
 };
 
-// One entry as the switch holds it.
+// One entry as the datapath holds it.
 struct InstalledEntry {
   Owner owner;
-  std::string stage;
-  uint32_t table = 0;
-  uint32_t priority = 0;
-  std::string match;
-  std::string actions;
+  std::string stage;   // Of the packet's way: "port_security", "l2", "route", ... as in a trace.
+  std::string key;     // What a packet must have to meet it. Empty: any packet. Unique in its stage.
+  std::string action;  // What becomes of the packet. Empty: dropped.
+  std::string native;  // The whole entry as the datapath's own tools write it. Empty: no entry of its tables.
   uint64_t packets = 0;
   uint64_t bytes = 0;
   std::optional<DropReason> drop_reason;
@@ -111,13 +117,14 @@ struct Discrepancy {
 
 std::string_view Label(Discrepancy::Kind kind);  // "missing", "extra", "different"
 
-class Datapath {
+// Forwards. Facts() may be called from any thread, Apply() from the reconcile thread alone.
+class Forwarder {
  public:
-  virtual ~Datapath() = default;
+  virtual ~Forwarder() = default;
 
-  virtual std::string Name() const = 0;  // "ovs (netdev)"
+  virtual std::string Name() const = 0;  // "ovs (netdev)". Any thread.
 
-  // The present facts. Cheap; any thread.
+  // The present facts. Cheap.
   virtual std::shared_ptr<const DatapathFacts> Facts() const = 0;
 
   // Makes the switch forward as `view` says, in one atomic step, and returns once the switch has
@@ -125,17 +132,31 @@ class Datapath {
   // then Facts().session changes and the next Apply starts from what the switch really holds.
   // FAILED_PRECONDITION: the switch is not ready; Facts().problems says why.
   virtual absl::StatusOr<ApplyResult> Apply(const HostView& view) = 0;
+};
 
-  // Tells which VTEPs must be kept resolved; their state comes back in Facts().tunnels.
+// Keeps the ways to other hosts open. The reconcile thread alone.
+class TunnelKeeper {
+ public:
+  virtual ~TunnelKeeper() = default;
+
+  // Tells which VTEPs must be kept resolved; their state comes back in DatapathFacts::tunnels.
   virtual void WantTunnels(std::vector<IpAddress> remotes) = 0;
+};
 
-  // What the switch holds now, with counters, in table, priority, match order; behind it, what the slow path
-  // dropped, as entries without a match, by the port or host that it came from. Any thread.
+// Shows what a datapath holds. Changes nothing; any thread.
+class Inspector {
+ public:
+  virtual ~Inspector() = default;
+
+  // What the datapath holds now, with counters, in the order of the packet's way; behind it what is counted
+  // outside of its tables (rates, the slow path), by whom it came from.
   virtual absl::StatusOr<std::vector<InstalledEntry>> Dump() = 0;
 
   // Reads back what the datapath holds and compares it with what `view` compiles to from scratch: what an agent
-  // that started now would fix. Empty when installed is desired. Any thread.
+  // that started now would fix. Empty when installed is desired.
   virtual absl::StatusOr<std::vector<Discrepancy>> Compare(const HostView& view) = 0;
 };
+
+class Datapath : public Forwarder, public TunnelKeeper, public Inspector {};
 
 }  // namespace kasane::vswitch

@@ -32,13 +32,17 @@ grpc::Status Answer(absl::StatusOr<Reply> result, Reply* reply) {
 
 class Service final : public v1::AgentService::Service {
  public:
-  Service(inspect::AgentIdentity identity, AdminServer::SnapshotSource snapshot, vswitch::Datapath& datapath)
-      : identity_(std::move(identity)), snapshot_(std::move(snapshot)), datapath_(datapath) {}
+  Service(inspect::AgentIdentity identity, AdminServer::SnapshotSource snapshot,
+          AdminServer::NameSource datapath_name, vswitch::Inspector& inspector)
+      : identity_(std::move(identity)),
+        snapshot_(std::move(snapshot)),
+        datapath_name_(std::move(datapath_name)),
+        inspector_(inspector) {}
 
   grpc::Status Status(grpc::ServerContext* /*context*/, const v1::AgentStatusRequest* /*request*/,
                       v1::AgentStatusReply* reply) override {
     const auto uptime = std::chrono::duration_cast<std::chrono::seconds>(Clock::now() - start_);
-    *reply = inspect::StatusReply(identity_, datapath_.Name(), uptime, *snapshot_());
+    *reply = inspect::StatusReply(identity_, datapath_name_(), uptime, *snapshot_());
     return grpc::Status::OK;
   }
 
@@ -68,21 +72,21 @@ class Service final : public v1::AgentService::Service {
 
   grpc::Status ListFlows(grpc::ServerContext* /*context*/, const v1::ListFlowsRequest* request,
                          v1::ListFlowsReply* reply) override {
-    absl::StatusOr<std::vector<vswitch::InstalledEntry>> entries = datapath_.Dump();
+    absl::StatusOr<std::vector<vswitch::InstalledEntry>> entries = inspector_.Dump();
     if (!entries.ok()) return ToGrpc(entries.status());
     return Answer(inspect::FlowsReply(*snapshot_(), *entries, request->owner()), reply);
   }
 
   grpc::Status ListDrops(grpc::ServerContext* /*context*/, const v1::ListDropsRequest* request,
                          v1::ListDropsReply* reply) override {
-    absl::StatusOr<std::vector<vswitch::InstalledEntry>> entries = datapath_.Dump();
+    absl::StatusOr<std::vector<vswitch::InstalledEntry>> entries = inspector_.Dump();
     if (!entries.ok()) return ToGrpc(entries.status());
     return Answer(inspect::DropsReply(*snapshot_(), *entries, *request), reply);
   }
 
   grpc::Status CompareFlows(grpc::ServerContext* /*context*/, const v1::CompareFlowsRequest* /*request*/,
                             v1::CompareFlowsReply* reply) override {
-    absl::StatusOr<std::vector<vswitch::Discrepancy>> discrepancies = datapath_.Compare(*snapshot_()->view);
+    absl::StatusOr<std::vector<vswitch::Discrepancy>> discrepancies = inspector_.Compare(*snapshot_()->view);
     if (!discrepancies.ok()) return ToGrpc(discrepancies.status());
     *reply = inspect::CompareReply(*discrepancies);
     return grpc::Status::OK;
@@ -101,7 +105,8 @@ class Service final : public v1::AgentService::Service {
  private:
   const inspect::AgentIdentity identity_;
   const AdminServer::SnapshotSource snapshot_;
-  vswitch::Datapath& datapath_;
+  const AdminServer::NameSource datapath_name_;
+  vswitch::Inspector& inspector_;
   const Clock::time_point start_ = Clock::now();
 };
 
@@ -109,8 +114,9 @@ class Service final : public v1::AgentService::Service {
 
 class AdminServer::Impl {
  public:
-  Impl(inspect::AgentIdentity identity, SnapshotSource snapshot, vswitch::Datapath& datapath)
-      : service_(std::move(identity), std::move(snapshot), datapath) {}
+  Impl(inspect::AgentIdentity identity, SnapshotSource snapshot, NameSource datapath_name,
+       vswitch::Inspector& inspector)
+      : service_(std::move(identity), std::move(snapshot), std::move(datapath_name), inspector) {}
 
   ~Impl() {
     if (server_ == nullptr) return;
@@ -143,8 +149,10 @@ AdminServer::~AdminServer() = default;
 absl::StatusOr<std::unique_ptr<AdminServer>> AdminServer::Start(std::unique_ptr<AdminSocket> socket,
                                                                 inspect::AgentIdentity identity,
                                                                 SnapshotSource snapshot,
-                                                                vswitch::Datapath& datapath) {
-  auto impl = std::make_unique<Impl>(std::move(identity), std::move(snapshot), datapath);
+                                                                NameSource datapath_name,
+                                                                vswitch::Inspector& inspector) {
+  auto impl =
+      std::make_unique<Impl>(std::move(identity), std::move(snapshot), std::move(datapath_name), inspector);
   RETURN_IF_ERROR(impl->Listen(socket->path()));
   return std::unique_ptr<AdminServer>(new AdminServer(std::move(impl)));
 }

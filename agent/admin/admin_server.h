@@ -6,6 +6,7 @@
 
 #include <functional>
 #include <memory>
+#include <string>
 
 #include "agent/admin/admin_socket.h"
 #include "inspect/agent_snapshot.h"
@@ -19,12 +20,15 @@ class AdminServer {
   // Called from any thread. Never null.
   using SnapshotSource = std::function<std::shared_ptr<const inspect::AgentSnapshot>()>;
 
-  // Binds the claimed path with mode 0660 and serves on threads of its own until destroyed. `datapath` must
-  // outlive it; only its name and dump are used.
+  // Called from any thread: "ovs (netdev)".
+  using NameSource = std::function<std::string()>;
+
+  // Binds the claimed path with mode 0660 and serves on threads of its own until destroyed. `inspector` must
+  // outlive it.
   static absl::StatusOr<std::unique_ptr<AdminServer>> Start(std::unique_ptr<AdminSocket> socket,
                                                             inspect::AgentIdentity identity,
-                                                            SnapshotSource snapshot,
-                                                            vswitch::Datapath& datapath);
+                                                            SnapshotSource snapshot, NameSource datapath_name,
+                                                            vswitch::Inspector& inspector);
   // Ends calls that run, and removes the socket.
   ~AdminServer();
 

@@ -35,11 +35,11 @@ class AdminServerTest : public ::testing::Test {
   absl::Status Start() {
     std::unique_ptr<AdminSocket> socket;
     ASSIGN_OR_RETURN(socket, AdminSocket::Claim(path_));
-    ASSIGN_OR_RETURN(
-        server_,
-        AdminServer::Start(
-            std::move(socket), {"h1", "1.0", "127.0.0.1:6650", {}},
-            [] { return std::make_shared<const inspect::AgentSnapshot>(inspect::TestSnapshot()); }, datapath_));
+    ASSIGN_OR_RETURN(server_,
+                     AdminServer::Start(
+                         std::move(socket), {"h1", "1.0", "127.0.0.1:6650", {}},
+                         [] { return std::make_shared<const inspect::AgentSnapshot>(inspect::TestSnapshot()); },
+                         [] { return std::string("fake"); }, datapath_));
     stub_ = v1::AgentService::NewStub(grpc::CreateChannel("unix:" + path_, grpc::InsecureChannelCredentials()));
     return absl::OkStatus();
   }

@@ -21,7 +21,7 @@ std::string WhyNotInstalled(const vswitch::LocalPort& port, const std::optional<
                             const vswitch::DatapathFacts& facts) {
   auto attached = facts.attachments.find(port.id);
   if (attached == facts.attachments.end()) {
-    return fmt::format("not plugged: no interface in the switch has external_ids:iface-id={}", port.id);
+    return fmt::format("not plugged: no interface of the switch has {}={}", facts.binding_key, port.id);
   }
   if (!installed || installed->session != facts.session) return "its flows are not in the switch yet";
   auto applied = installed->attachments.find(port.id);
@@ -163,7 +163,7 @@ bool NeedsApply(const vswitch::HostView& wanted, const std::optional<Installed>&
                 const vswitch::DatapathFacts& facts) {
   if (!facts.ready) return false;
   if (!installed || installed->session != facts.session || installed->generation != facts.generation ||
-      installed->attachments != facts.attachments) {
+      installed->disturbances != facts.disturbances || installed->attachments != facts.attachments) {
     return true;
   }
   return installed->view.get() != &wanted && *installed->view != wanted;

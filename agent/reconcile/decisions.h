@@ -20,8 +20,9 @@ namespace kasane::agent {
 struct Installed {
   std::shared_ptr<const vswitch::HostView> view;  // Never null.
   model::Revision revision;  // Of the state that the view was built from, or of a later equal one.
-  uint64_t session = 0;      // DatapathFacts::session at that time, its generation ...
+  uint64_t session = 0;      // DatapathFacts::session at that time, its generation, its disturbances ...
   uint64_t generation = 0;
+  uint64_t disturbances = 0;
   std::map<PortId, vswitch::Attachment> attachments;  // ... and its attachments.
   vswitch::ApplyResult result;
 };

@@ -36,6 +36,7 @@ vswitch::DatapathFacts Facts() {
   facts.ready = true;
   facts.session = 1;
   facts.attachments[kPort] = {"tap1", 5};
+  facts.binding_key = "external_ids:iface-id";
   facts.tunnels[kVtep2] = vswitch::TunnelState{kVtep2, true, {}, {}, ""};
   return facts;
 }
@@ -45,6 +46,7 @@ Installed InstalledOf(const vswitch::HostView& view, const vswitch::DatapathFact
           {"t1", 4},
           facts.session,
           facts.generation,
+          facts.disturbances,
           facts.attachments,
           {}};
 }
@@ -72,10 +74,13 @@ TEST(NeedsApplyTest, OnlyWhenSomethingItDependsOnDiffers) {
   changed.session = 2;
   EXPECT_TRUE(NeedsApply(view, installed, changed));
   changed = facts;
-  changed.attachments[kPort].ofport = 6;
+  changed.attachments[kPort].number = 6;
   EXPECT_TRUE(NeedsApply(view, installed, changed));
   changed = facts;
   changed.generation = 9;
+  EXPECT_TRUE(NeedsApply(view, installed, changed));
+  changed = facts;
+  changed.disturbances = 1;
   EXPECT_TRUE(NeedsApply(view, installed, changed));
   changed = facts;
   changed.tunnels[kVtep2].ready = false;
@@ -107,7 +112,7 @@ TEST(JudgePortsTest, PluggedAndAcknowledgedInThisSession) {
   facts.attachments.clear();
   EXPECT_THAT(WhyNot(view, installed, facts), HasSubstr("external_ids:iface-id=p1"));
   facts = Facts();
-  facts.attachments[kPort].ofport = 6;
+  facts.attachments[kPort].number = 6;
   EXPECT_THAT(WhyNot(view, installed, facts), HasSubstr("not in the switch yet"));
   facts = Facts();
   facts.session = 2;

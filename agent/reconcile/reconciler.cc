@@ -21,6 +21,9 @@ void LogChanges(const inspect::AgentSnapshot& before, const inspect::AgentSnapsh
   if (before.facts->ready != after.facts->ready) {
     log::Info(after.facts->ready ? "the switch is ready" : "the switch is not ready");
   }
+  if (before.facts->disturbances != after.facts->disturbances) {
+    log::Warning("somebody else changed the switch; it is repaired", {{"what", after.facts->last_disturbance}});
+  }
   for (const vswitch::Problem& problem : after.problems) {
     if (!Contains(before.problems, problem)) {
       log::Warning("problem", {{"subject", problem.subject}, {"what", problem.message}});
@@ -50,13 +53,14 @@ void LogVerdict(const model::Verdict& verdict) {
 
 }  // namespace
 
-Reconciler::Reconciler(ReconcilerOptions options, vswitch::Datapath& datapath, SyncLink& link)
-    : options_(std::move(options)), datapath_(datapath), link_(link) {
+Reconciler::Reconciler(ReconcilerOptions options, vswitch::Forwarder& forwarder, vswitch::TunnelKeeper& tunnels,
+                       SyncLink& link)
+    : options_(std::move(options)), forwarder_(forwarder), tunnels_(tunnels), link_(link) {
   inspect::AgentSnapshot empty;
   empty.state = std::make_shared<const model::NetworkState>();
   empty.view = std::make_shared<const vswitch::HostView>(
       view::BuildHostView(*empty.state, options_.host, options_.tunnel_addresses));
-  empty.facts = datapath_.Facts();
+  empty.facts = forwarder_.Facts();
   snapshot_ = std::make_shared<const inspect::AgentSnapshot>(std::move(empty));
 }
 
@@ -73,9 +77,9 @@ std::optional<Reconciler::Clock::time_point> Reconciler::Step(const std::vector<
   if (!verdicts_.empty()) link_.ReportVerdicts(stream_, std::exchange(verdicts_, {}));
 
   UpdateView();
-  ApplyIfDue(*datapath_.Facts(), now);
+  ApplyIfDue(*forwarder_.Facts(), now);
 
-  const std::shared_ptr<const vswitch::DatapathFacts> facts = datapath_.Facts();
+  const std::shared_ptr<const vswitch::DatapathFacts> facts = forwarder_.Facts();
   std::map<PortId, inspect::PortActivity> ports;
   if (wanted_ != nullptr) ports = AssessPorts(*wanted_, installed_, *facts);
   if (installed_) applied_ = MakeApplied(*installed_, ports);
@@ -162,7 +166,7 @@ void Reconciler::UpdateView() {
   std::vector<IpAddress> tunnels = WantedTunnels(*wanted_);
   if (tunnels == wanted_tunnels_) return;
   wanted_tunnels_ = std::move(tunnels);
-  datapath_.WantTunnels(wanted_tunnels_);
+  tunnels_.WantTunnels(wanted_tunnels_);
 }
 
 void Reconciler::ApplyIfDue(const vswitch::DatapathFacts& facts, Clock::time_point now) {
@@ -184,7 +188,7 @@ void Reconciler::ApplyIfDue(const vswitch::DatapathFacts& facts, Clock::time_poi
 
 void Reconciler::Apply(const vswitch::DatapathFacts& facts, Clock::time_point now) {
   const Clock::time_point begin = Clock::now();
-  absl::StatusOr<vswitch::ApplyResult> result = datapath_.Apply(*wanted_);
+  absl::StatusOr<vswitch::ApplyResult> result = forwarder_.Apply(*wanted_);
   if (!result.ok()) {
     OnApplyFailed(result.status(), facts, now);
     return;
@@ -199,17 +203,18 @@ void Reconciler::Apply(const vswitch::DatapathFacts& facts, Clock::time_point no
                         {"installed", std::to_string(result->installed)},
                         {"refused_owners", std::to_string(result->failed_owners.size())},
                         {"us", std::to_string(took.count())}});
-  installed_ = Installed{wanted_,          store_.revision(), facts.session,
-                         facts.generation, facts.attachments, *std::move(result)};
+  installed_ =
+      Installed{wanted_,           store_.revision(), facts.session, facts.generation, facts.disturbances,
+                facts.attachments, *std::move(result)};
 }
 
 void Reconciler::OnApplyFailed(const absl::Status& status, const vswitch::DatapathFacts& facts,
                                Clock::time_point now) {
   const std::chrono::milliseconds wait = Backoff::Ceiling(options_.apply_backoff, failures_++);
   failure_ =
-      Failure{{datapath_.Name(), fmt::format("the switch did not take the present state: {}; what it took "
-                                             "before goes on forwarding, trying again",
-                                             Message(status))},
+      Failure{{forwarder_.Name(), fmt::format("the switch did not take the present state: {}; what it took "
+                                              "before goes on forwarding, trying again",
+                                              Message(status))},
               facts.session,
               now + wait};
 }

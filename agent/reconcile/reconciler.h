@@ -1,6 +1,6 @@
 // The reconcile loop: events in, datapath calls and reports out.
 //
-//   events ─▶ StateStore ─▶ BuildHostView ─▶ Datapath::Apply ─▶ judge ports ─▶ report, publish snapshot
+//   events ─▶ StateStore ─▶ BuildHostView ─▶ Forwarder::Apply ─▶ judge ports ─▶ report, publish snapshot
 //
 // All events that wait are taken in before anything is computed, so a burst costs one Apply. Nothing is
 // applied before the first complete snapshot: what an earlier agent left in the switch keeps forwarding.
@@ -38,8 +38,9 @@ class Reconciler {
  public:
   using Clock = EventQueue::Clock;
 
-  // `datapath` and `link` must outlive it.
-  Reconciler(ReconcilerOptions options, vswitch::Datapath& datapath, SyncLink& link);
+  // All but `options` must outlive it.
+  Reconciler(ReconcilerOptions options, vswitch::Forwarder& forwarder, vswitch::TunnelKeeper& tunnels,
+             SyncLink& link);
 
   // Takes in `events` and does all that is due at `now`. Returns when it wants to be called at the latest.
   std::optional<Clock::time_point> Step(const std::vector<Event>& events, Clock::time_point now);
@@ -65,7 +66,8 @@ class Reconciler {
   std::vector<vswitch::Problem> Problems(const vswitch::DatapathFacts& facts) const;
 
   const ReconcilerOptions options_;
-  vswitch::Datapath& datapath_;
+  vswitch::Forwarder& forwarder_;
+  vswitch::TunnelKeeper& tunnels_;
   SyncLink& link_;
 
   StateStore store_;

@@ -105,7 +105,8 @@ v1::Batch FirstBatch(uint64_t counter) {
 class ReconcilerTest : public ::testing::Test {
  protected:
   ReconcilerTest()
-      : reconciler_({HostId("h1"), {IpAddress::V4(0xc0000201), {}}, "127.0.0.1:6650"}, datapath_, link_) {
+      : reconciler_({HostId("h1"), {IpAddress::V4(0xc0000201), {}}, "127.0.0.1:6650"}, datapath_, datapath_,
+                    link_) {
     MakeReady();
   }
 
@@ -349,7 +350,7 @@ TEST(RunReconcilerTest, RunsUntilTheQueueIsClosed) {
   EventQueue queue;
   FakeDatapath datapath([&queue] { queue.Push(DatapathChanged{}); });
   FakeLink link;
-  Reconciler reconciler({HostId("h1"), {}, "c"}, datapath, link);
+  Reconciler reconciler({HostId("h1"), {}, "c"}, datapath, datapath, link);
   queue.Push(StreamClosed{1, {"controller c", "gone"}});
   std::thread loop([&] { RunReconciler(reconciler, queue); });
   datapath.Change([](vswitch::DatapathFacts& facts) { facts.ready = true; });

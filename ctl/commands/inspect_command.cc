@@ -1,7 +1,6 @@
 // kasanectl status, ports, tunnels, networks, routers, flows, compare: what an agent tells of its host.
 #include <fmt/format.h>
 
-#include <map>
 #include <nlohmann/json.hpp>
 
 #include "base/status.h"
@@ -24,23 +23,17 @@ int Show(const Globals& globals, const absl::StatusOr<Reply>& reply, ToText to_t
 
 struct FlowOptions {
   std::string owner;
-  std::string stage;  // Name or number of a table.
+  std::string stage;
 };
-
-bool IsIn(const v1::Flow& flow, const std::string& stage) {
-  return flow.stage() == stage || fmt::format("{}", flow.table()) == stage;
-}
 
 // `all` are the flows of all owners: without an owner's flow in it a stage is still one.
 absl::Status CheckStage(const std::string& stage, const v1::ListFlowsReply& all) {
-  std::map<uint32_t, std::string> stages;  // By table number: in the order of the pipeline.
+  std::vector<std::string> names;  // In the order of the packet's way, as the flows are.
   for (const v1::Flow& flow : all.flows()) {
-    if (IsIn(flow, stage)) return absl::OkStatus();
-    stages[flow.table()] = fmt::format("{}({})", flow.stage(), flow.table());
+    if (flow.stage() == stage) return absl::OkStatus();
+    if (names.empty() || names.back() != flow.stage()) names.push_back(flow.stage());
   }
-  if (stages.empty()) return absl::OkStatus();  // The switch holds nothing yet.
-  std::vector<std::string> names;
-  for (const auto& [table, name] : stages) names.push_back(name);
+  if (names.empty()) return absl::OkStatus();  // The switch holds nothing yet.
   return Error(absl::StatusCode::kNotFound, "no flow is in a stage {}; there are {}", stage, Join(names));
 }
 
@@ -52,7 +45,7 @@ int RunFlows(const FlowOptions& options, const Globals& globals) {
   if (!reply.ok() || options.stage.empty()) return Show(globals, reply, FlowsTable);
   v1::ListFlowsReply shown;
   for (const v1::Flow& flow : reply->flows()) {
-    if (IsIn(flow, options.stage)) *shown.add_flows() = flow;
+    if (flow.stage() == options.stage) *shown.add_flows() = flow;
   }
   if (shown.flows().empty()) {
     const auto all = client.ListFlows(v1::ListFlowsRequest());
@@ -81,8 +74,7 @@ void AddFlows(cli::Command& app, Action& action) {
   cli::Command flows = app.AddCommand("flows", "Show the switch's flows, with their owners and counters");
   flows.AddOption("--owner", options->owner,
                   "Id, beginning of it, or name of a port, network, router or host; or pipeline");
-  flows.AddOption("--stage,--table", options->stage,
-                  "Only this stage of the pipeline: its name or table number");
+  flows.AddOption("--stage", options->stage, "Only this stage of the packet's way");
   flows.Footer("Examples:\n  kasanectl flows --owner shop-front1\n  kasanectl flows --stage l2");
   flows.OnParsed([&action, options] {
     action = [options](const Globals& globals) { return RunFlows(*options, globals); };

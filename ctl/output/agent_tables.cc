@@ -93,6 +93,10 @@ std::string StatusText(const v1::AgentStatusReply& reply, bool verbose) {
        fmt::format("received {}, applied {}", RevisionText(reply.received()), RevisionText(reply.applied())));
   line("datapath", fmt::format("{}, {}, {}", reply.datapath(), reply.datapath_ready() ? "ready" : "NOT ready",
                                Count(reply.flows(), "flow")));
+  if (reply.disturbances() != 0) {
+    line("changed by others",
+         fmt::format("{}, repaired; last: {}", Count(reply.disturbances(), "time"), reply.last_disturbance()));
+  }
   line("tunnel addresses", reply.tunnel_addresses().empty() ? "none" : JoinAll(reply.tunnel_addresses()));
   line("ports", fmt::format("{} of {} active", reply.active_ports(), reply.local_ports()));
   if (!reply.problems().empty()) out += "\nProblems:\n";
@@ -117,10 +121,11 @@ std::string PortsTable(const v1::ListPortsReply& reply) {
                {"STATUS", 40, true}});
   for (const v1::LocalPort& port : reply.ports()) {
     const std::string status = port.active() ? "active" : NameOr(port.problem(), "not active");
-    table.Add({port.id(), port.name(), NameOr(port.network_name(), port.network_id()), port.mac_address(),
-               JoinAll(port.ip_addresses()),
-               port.interface().empty() ? "" : fmt::format("{} ({})", port.interface(), port.ofport()),
-               status});
+    table.Add(
+        {port.id(), port.name(), NameOr(port.network_name(), port.network_id()), port.mac_address(),
+         JoinAll(port.ip_addresses()),
+         port.interface().empty() ? "" : fmt::format("{} ({})", port.interface(), port.interface_number()),
+         status});
   }
   return table.ToString();
 }
@@ -184,36 +189,25 @@ std::string RoutersText(const v1::ListRoutersReply& reply) {
 }
 
 std::string FlowsTable(const v1::ListFlowsReply& reply) {
-  Table table({{"STAGE"},
-               {.title = "PRIO", .right = true},
-               {"OWNER", 44},
-               {.title = "PACKETS", .right = true},
-               {"MATCH", 44, true},
-               {"ACTIONS", 44, true}});
+  Table table(
+      {{"STAGE"}, {"OWNER", 44}, {.title = "PACKETS", .right = true}, {"KEY", 44, true}, {"ACTION", 44, true}});
   for (const v1::Flow& flow : reply.flows()) {
-    const std::string actions =
-        flow.drop_reason().empty() ? flow.actions()
-                                   : fmt::format("{} ({})", NameOr(flow.actions(), "drop"), flow.drop_reason());
-    table.Add({fmt::format("{}({})", flow.stage(), flow.table()), Number(flow.priority()),
-               OwnerText(flow.owner_kind(), flow.owner_id()), Number(flow.packets()),
-               NameOr(flow.match(), "any"), actions});
+    const std::string action = flow.drop_reason().empty()
+                                   ? flow.action()
+                                   : fmt::format("{} ({})", NameOr(flow.action(), "drop"), flow.drop_reason());
+    table.Add({flow.stage(), OwnerText(flow.owner_kind(), flow.owner_id()), Number(flow.packets()),
+               NameOr(flow.key(), "any"), action});
   }
   return table.ToString();
 }
 
 std::string DifferencesTable(const v1::CompareFlowsReply& reply) {
   if (reply.differences().empty()) return "the switch holds exactly what the present state compiles to\n";
-  Table table({{"SWITCH"},
-               {"STAGE"},
-               {.title = "PRIO", .right = true},
-               {"OWNER", 44},
-               {"MATCH", 44, true},
-               {"ACTIONS", 44, true}});
+  Table table({{"SWITCH"}, {"STAGE"}, {"OWNER", 44}, {"KEY", 44, true}, {"ACTION", 44, true}});
   for (const v1::FlowDifference& difference : reply.differences()) {
     const v1::Flow& flow = difference.flow();
-    table.Add({difference.kind(), fmt::format("{}({})", flow.stage(), flow.table()), Number(flow.priority()),
-               OwnerText(flow.owner_kind(), flow.owner_id()), NameOr(flow.match(), "any"),
-               NameOr(flow.actions(), "drop")});
+    table.Add({difference.kind(), flow.stage(), OwnerText(flow.owner_kind(), flow.owner_id()),
+               NameOr(flow.key(), "any"), NameOr(flow.action(), "drop")});
   }
   return table.ToString();
 }

@@ -107,7 +107,7 @@ TEST(AgentTablesTest, Status) {
   // The delimiter: the text has a ")" before a quote.
   const auto reply = Parse<v1::AgentStatusReply>(R"text(host_id: "hv1" version: "0.1.0" uptime_seconds: 65
       controller_address: "127.0.0.1:6650" controller_connected: true synced: true received { counter: 9 }
-      datapath: "ovs (netdev)" flows: 120 tunnel_addresses: "192.0.2.1" local_ports: 6 active_ports: 5
+      datapath: "ovs (netdev)" flows: 120 disturbances: 2 last_disturbance: "somebody else deleted 120 flows" tunnel_addresses: "192.0.2.1" local_ports: 6 active_ports: 5
       problems { subject: "bridge br-phy" message: "is missing" }
       rejected { key { kind: PORT id: "p9" } faults { path: "mac_address" message: "is odd" } })text");
   EXPECT_EQ(StatusText(reply, false), R"(host              hv1
@@ -115,6 +115,7 @@ agent             version 0.1.0, up 1m 5s
 controller        127.0.0.1:6650, connected, in sync
 revision          received 9, applied none
 datapath          ovs (netdev), NOT ready, 120 flows
+changed by others 2 times, repaired; last: somebody else deleted 120 flows
 tunnel addresses  192.0.2.1
 ports             5 of 6 active
 
@@ -128,7 +129,7 @@ Refused resources; their last good version stays in force:
 
 TEST(AgentTablesTest, APortThatIsNotActiveSaysWhy) {
   const auto reply = Parse<v1::ListPortsReply>(R"(
-      ports { id: "p1" name: "web" network_name: "front" ip_addresses: "10.0.0.5" interface: "tap1" ofport: 7 active: true }
+      ports { id: "p1" name: "web" network_name: "front" ip_addresses: "10.0.0.5" interface: "tap1" interface_number: 7 active: true }
       ports { id: "p2" problem: "not plugged" })");
   const std::string table = PortsTable(reply);
   EXPECT_THAT(table, HasSubstr("tap1 (7)   active"));
@@ -137,13 +138,13 @@ TEST(AgentTablesTest, APortThatIsNotActiveSaysWhy) {
 
 TEST(AgentTablesTest, Flows) {
   const auto reply = Parse<v1::ListFlowsReply>(R"(
-      flows { owner_kind: "port" owner_id: "p1" stage: "l2" table: 5 priority: 100 match: "dl_dst=fa:16:3e:00:00:01"
-              actions: "output:7" packets: 12 }
-      flows { owner_kind: "pipeline" stage: "l2" table: 5 drop_reason: "unknown_mac" })");
+      flows { owner_kind: "port" owner_id: "p1" stage: "l2" key: "dl_dst=fa:16:3e:00:00:01"
+              action: "output:7" packets: 12 }
+      flows { owner_kind: "pipeline" stage: "l2" drop_reason: "unknown_mac" })");
   EXPECT_EQ(FlowsTable(reply),
-            "STAGE  PRIO  OWNER     PACKETS  MATCH                     ACTIONS\n"
-            "l2(5)   100  port p1        12  dl_dst=fa:16:3e:00:00:01  output:7\n"
-            "l2(5)     0  pipeline        0  any                       drop (unknown_mac)\n");
+            "STAGE  OWNER     PACKETS  KEY                       ACTION\n"
+            "l2     port p1        12  dl_dst=fa:16:3e:00:00:01  output:7\n"
+            "l2     pipeline        0  any                       drop (unknown_mac)\n");
 }
 
 TEST(AgentTablesTest, RoutersWithRoutes) {

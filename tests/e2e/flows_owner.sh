@@ -29,7 +29,8 @@ for vm in shop-front1 shop-iso1 ads-back1; do
       echo "$table ${BASH_REMATCH[1]} ${BASH_REMATCH[2]}"
     fi
   done <"$work/switch" | sort >"$work/expected"
-  jq -r '.flows[] | "\(.table) \(.priority) \(.match // "")"' "$work/flows.json" | sort >"$work/shown"
+  jq -r '.flows[].native' "$work/flows.json" |
+    sed -E 's/^table=([0-9]+),priority=([0-9]+),?([^ ]*) actions=.*/\1 \2 \3/' | sort >"$work/shown"
   diff "$work/expected" "$work/shown" >&2 || fail "kasanectl and the switch disagree about $vm's flows"
 done
 

@@ -70,8 +70,8 @@ absl::StatusOr<std::vector<std::string>> AgentClient::FlowDifferences() {
   std::vector<std::string> lines;
   for (const v1::FlowDifference& difference : reply.differences()) {
     const v1::Flow& flow = difference.flow();
-    lines.push_back(fmt::format("{}: {} table={},priority={},{} actions={}", stub_->host, difference.kind(),
-                                flow.table(), flow.priority(), flow.match(), flow.actions()));
+    lines.push_back(fmt::format("{}: {} {} {} {}", stub_->host, difference.kind(), flow.stage(), flow.key(),
+                                flow.action()));
   }
   return lines;
 }

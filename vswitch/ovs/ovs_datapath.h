@@ -8,22 +8,21 @@
 #include <absl/status/statusor.h>
 
 #include <functional>
-#include <map>
 #include <memory>
 #include <mutex>
 #include <string>
-#include <unordered_map>
 #include <vector>
 
 #include "vswitch/datapath.h"
 #include "vswitch/ovs/bridge_lock.h"
-#include "vswitch/ovs/openflow/flow_installer.h"
+#include "vswitch/ovs/inspect.h"
+#include "vswitch/ovs/openflow/flow_keeper.h"
 #include "vswitch/ovs/openflow/openflow_channel.h"
 #include "vswitch/ovs/openflow/slow_path_thread.h"
 #include "vswitch/ovs/ovs_config.h"
 #include "vswitch/ovs/ovsdb/switch_state.h"
 #include "vswitch/ovs/translate/compiler.h"
-#include "vswitch/ovs/tunnel_keeper.h"
+#include "vswitch/underlay/neighbour_keeper.h"
 
 namespace kasane::ovs {
 
@@ -35,9 +34,13 @@ class OvsDatapath : public vswitch::Datapath {
     std::function<FlowTable(const vswitch::HostView&, const Bindings&)> compile;
     std::function<absl::StatusOr<std::unique_ptr<OpenFlowChannel>>()> open_channel;
     std::unique_ptr<SwitchMonitor> monitor;
-    std::unique_ptr<TunnelKeeper> keeper;
+    std::unique_ptr<underlay::NeighbourKeeper> keeper;
     std::unique_ptr<SlowPathThread> slow_path;  // May be null: packets for the agent are lost.
+    bool watch_flows = false;                   // Notice what others change.
   };
+  // Those of a real switch. An error as Create()'s.
+  static absl::StatusOr<Parts> RealParts(
+      const OvsConfig& config, std::function<void(const slowpath::Announcement&)> on_announcement = nullptr);
 
   // On the real switch. An error only if this process cannot get its sockets, or another agent works on the
   // bridge: then nothing was touched. A switch that is missing is a Problem in Facts() and heals by itself.
@@ -61,25 +64,15 @@ class OvsDatapath : public vswitch::Datapath {
   absl::StatusOr<std::vector<vswitch::Discrepancy>> Compare(const vswitch::HostView& view) override;
 
  private:
-  // What makes sense of a dump.
-  struct Legend {
-    std::unordered_map<uint64_t, vswitch::Owner> owners;  // By cookie.
-    std::map<uint32_t, Meter> meters;
-  };
-
   void Publish();
-  absl::StatusOr<vswitch::ApplyResult> Install(const FlowTable& desired, uint64_t session);
 
   Parts parts_;
   std::function<void()> on_event_;
+  FlowKeeper flows_;
 
   mutable std::mutex mutex_;  // Guards facts_ and legend_.
   std::shared_ptr<const vswitch::DatapathFacts> facts_;
   std::shared_ptr<const Legend> legend_;  // Of what was applied last.
-
-  // Of the reconcile thread alone.
-  std::unique_ptr<FlowInstaller> installer_;
-  uint64_t installer_session_ = 0;
 };
 
 }  // namespace kasane::ovs

@@ -3,8 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "vswitch/ovs/neighbour_keeper.h"
 #include "vswitch/ovs/openflow/fake_channel.h"
+#include "vswitch/ovs/tunnel_neighbours.h"
 
 namespace kasane::ovs {
 namespace {
@@ -35,20 +35,20 @@ class FakeMonitor : public SwitchMonitor {
   std::shared_ptr<const SwitchState> state_ = std::make_shared<SwitchState>();
 };
 
-class FakeKeeper : public TunnelKeeper {
+class FakeKeeper : public underlay::NeighbourKeeper {
  public:
   void Start(std::function<void()>) override {}
   void Stop() override {}
   void Want(std::vector<IpAddress> remotes) override {
-    TunnelStates states;
+    underlay::TunnelStates states;
     for (const IpAddress& remote : remotes) states[remote].remote = remote;
-    states_ = std::make_shared<TunnelStates>(states);
+    states_ = std::make_shared<underlay::TunnelStates>(states);
   }
-  void SetSwitch(std::shared_ptr<const SwitchState>) override {}
-  std::shared_ptr<const TunnelStates> States() const override { return states_; }
+  void SetEgress(underlay::Egress) override {}
+  std::shared_ptr<const underlay::TunnelStates> States() const override { return states_; }
 
  private:
-  std::shared_ptr<const TunnelStates> states_ = std::make_shared<TunnelStates>();
+  std::shared_ptr<const underlay::TunnelStates> states_ = std::make_shared<underlay::TunnelStates>();
 };
 
 // A flow per plugged port: enough to see bindings go in and owners come out.
@@ -68,7 +68,7 @@ SwitchState Ready() {
   state.ready = true;
   state.session = 1;
   state.datapath_type = "netdev";
-  state.attachments[PortId("port-1")] = {.interface = "tap1", .ofport = 4};
+  state.attachments[PortId("port-1")] = {.interface = "tap1", .number = 4};
   return state;
 }
 
@@ -97,7 +97,7 @@ TEST_F(OvsDatapathTest, FactsFollowTheSwitchAndOnlyChangesAreEvents) {
   monitor_->Set(Ready());
   EXPECT_EQ(events_, 1);
   EXPECT_TRUE(datapath_->Facts()->ready);
-  EXPECT_EQ(datapath_->Facts()->attachments.at(PortId("port-1")).ofport, 4u);
+  EXPECT_EQ(datapath_->Facts()->attachments.at(PortId("port-1")).number, 4u);
   EXPECT_EQ(datapath_->Name(), "ovs (netdev)");
 }
 
@@ -122,10 +122,12 @@ TEST_F(OvsDatapathTest, DumpNamesOwnerStageAndDropReason) {
   const vswitch::InstalledEntry& entry = entries->front();
   EXPECT_EQ(entry.owner, (vswitch::Owner{.kind = vswitch::OwnerKind::kPort, .id = "port-1"}));
   EXPECT_EQ(entry.stage, "input");
-  EXPECT_EQ(entry.match, "IN_PORT=4");
+  EXPECT_EQ(entry.key, "priority=100,IN_PORT=4");
+  EXPECT_EQ(entry.native, "table=0,priority=100,IN_PORT=4 actions=DROP");
   EXPECT_EQ(entry.drop_reason, vswitch::DropReason::kAdminDown);
   EXPECT_EQ(entry.packets, 7u);
-  EXPECT_EQ(entries->back().table, 77u) << "what an older or newer pipeline left is shown too";
+  EXPECT_EQ(entries->back().native, "table=77,priority=1 actions=DROP")
+      << "what an older or newer pipeline left is shown too";
   EXPECT_EQ(entries->back().stage, "unknown");
 }
 
@@ -141,7 +143,7 @@ TEST_F(OvsDatapathTest, CompareFindsWhatIsMissingExtraAndDifferent) {
   ASSERT_TRUE(differences.ok());
   ASSERT_THAT(*differences, SizeIs(2));
   EXPECT_EQ(differences->front().kind, vswitch::Discrepancy::Kind::kExtra);
-  EXPECT_EQ(differences->front().entry.actions, "FLOOD");
+  EXPECT_EQ(differences->front().entry.action, "FLOOD");
   EXPECT_EQ(differences->back().kind, vswitch::Discrepancy::Kind::kDifferent);
   EXPECT_EQ(differences->back().entry.owner,
             (vswitch::Owner{.kind = vswitch::OwnerKind::kPort, .id = "port-1"}));
@@ -159,7 +161,7 @@ TEST_F(OvsDatapathTest, ARestartedSwitchIsFilledAgain) {
   switch_.Restart();
   SwitchState restarted = Ready();
   restarted.session = 2;
-  restarted.attachments[PortId("port-1")].ofport = 9;
+  restarted.attachments[PortId("port-1")].number = 9;
   monitor_->Set(restarted);
   const absl::StatusOr<vswitch::ApplyResult> result = datapath_->Apply(vswitch::HostView());
   ASSERT_TRUE(result.ok());
@@ -194,7 +196,7 @@ TEST(ParseTunnelNeighbours, ReadsTheTableOfTheSwitch) {
       "10.0.0.2                                      aa:bb:cc:00:00:02   br-phy\n"
       "fd00::2                                       aa:bb:cc:00:00:03   br-phy\n"
       "10.0.0.3                                      aa:bb:cc:00:00:04   br-phy STALE\n";
-  const TunnelNeighbours neighbours = ParseTunnelNeighbours(text);
+  const underlay::CachedNeighbours neighbours = ParseTunnelNeighbours(text);
   ASSERT_THAT(neighbours, SizeIs(2));
   EXPECT_EQ(neighbours.at({"br-phy", *IpAddress::Parse("10.0.0.2")}), *MacAddress::Parse("aa:bb:cc:00:00:02"));
   EXPECT_EQ(neighbours.at({"br-phy", *IpAddress::Parse("fd00::2")}), *MacAddress::Parse("aa:bb:cc:00:00:03"));

@@ -7,11 +7,11 @@
 #include <mutex>
 
 #include "base/status.h"
-#include "vswitch/ovs/neighbour_keeper.h"
 #include "vswitch/ovs/ovs_datapath.h"
 #include "vswitch/ovs/ovsdb/ovsdb_monitor.h"
 #include "vswitch/ovs/testing_switch.h"
 #include "vswitch/ovs/translate/compiler.h"
+#include "vswitch/ovs/tunnel_neighbours.h"
 
 namespace kasane::ovs {
 namespace {
@@ -41,7 +41,8 @@ class Agent {
     parts.compile = [this](const vswitch::HostView&, const Bindings&) { return desired; };
     parts.open_channel = [socket = config.OpenFlowSocket()] { return OpenOpenFlowChannel(socket); };
     parts.monitor = *NewOvsdbMonitor(config);
-    parts.keeper = *NewNeighbourKeeper(config);
+    parts.keeper = *underlay::NewNeighbourKeeper(NewTunnelNeighbours(config.run_dir));
+    parts.watch_flows = true;
     datapath_ = std::make_unique<OvsDatapath>(std::move(parts), [this] {
       std::lock_guard lock(mutex_);
       ++events_;
@@ -197,6 +198,58 @@ TEST_F(OvsRealTest, ANewAgentTouchesNothingThatIsRightAndRepairsTheRest) {
   EXPECT_THAT(switch_.Ofctl("dump-flows"), Not(HasSubstr("NORMAL")));
 }
 
+TEST_F(OvsRealTest, NoticesWhatOthersChangeAndRepairsIt) {
+  Start();
+  Agent agent(config_);
+  ASSERT_TRUE(agent.WaitReady());
+  agent.desired = ManyFlows(1000);
+  agent.desired.AddMeter(7, {{.rate = 100, .burst = 100}, {}, vswitch::DropReason::kReplicationRate});
+  EXPECT_EQ(agent.Apply(), "+1000 ~0 -0");
+  uint64_t seen = 0;
+  const auto notices = [&](const std::string& what) {
+    return agent.WaitFor([&](const vswitch::DatapathFacts& facts) {
+      return facts.disturbances > seen && facts.last_disturbance.find(what) != std::string::npos;
+    });
+  };
+  EXPECT_EQ(agent->Facts()->disturbances, 0u) << "what it does itself: " << agent->Facts()->last_disturbance;
+
+  const auto begin = steady_clock::now();
+  switch_.Ofctl("del-flows");
+  EXPECT_TRUE(notices("1000 deleted")) << agent->Facts()->last_disturbance;
+  EXPECT_EQ(agent.Apply(), "+1000 ~0 -0");
+  EXPECT_LT(steady_clock::now() - begin, std::chrono::seconds(1));
+  seen = agent->Facts()->disturbances;
+  EXPECT_EQ(seen, 1u);
+
+  switch_.Ofctl("add-flow", {"table=0,priority=60000,ip,actions=drop"});
+  EXPECT_TRUE(notices("1 added, 0 deleted, 0 modified (first table=0,priority=60000,ip)"));
+  EXPECT_EQ(agent.Apply(), "+0 ~0 -1");
+  seen = agent->Facts()->disturbances;
+
+  switch_.Ofctl("mod-meter", {"meter=7,pktps,bands=type=drop,rate=1"});
+  EXPECT_TRUE(notices("meters of the switch"));
+  EXPECT_EQ(agent.Apply(), "+0 ~0 -0");
+  EXPECT_THAT(switch_.Ofctl("dump-meters"), HasSubstr("rate=100"));
+  EXPECT_EQ(agent.Apply(), "+0 ~0 -0");
+}
+
+TEST_F(OvsRealTest, NoticesPortsAndSettingsThatOthersChange) {
+  Start();
+  Agent agent(config_);
+  ASSERT_TRUE(agent.WaitReady());
+  EXPECT_EQ(agent->Facts()->disturbances, 0u) << agent->Facts()->last_disturbance;
+  switch_.Ofctl("mod-port", {"kas-vx4", "no-forward"});
+  EXPECT_TRUE(agent.WaitFor([](const vswitch::DatapathFacts& facts) {
+    return facts.last_disturbance.find("port kas-vx4 of bridge br-int") != std::string::npos;
+  }));
+  EXPECT_THAT(switch_.Ofctl("show"), Not(HasSubstr("NO_FWD")));
+  switch_.Vsctl({"set-fail-mode", "br-int", "standalone"});
+  EXPECT_TRUE(agent.WaitFor([](const vswitch::DatapathFacts& facts) {
+    return facts.ready && facts.last_disturbance.find("settings of bridge br-int") != std::string::npos;
+  }));
+  EXPECT_EQ(switch_.Vsctl({"get-fail-mode", "br-int"}), "secure\n");
+}
+
 TEST_F(OvsRealTest, LeavesOutTheOwnersOfBadFlowsAndNamesThem) {
   Start();
   Agent agent(config_);
@@ -271,7 +324,7 @@ TEST_F(OvsRealTest, BindsPortsByIfaceIdAndNamesThoseThatFail) {
   EXPECT_TRUE(agent.WaitFor([](const vswitch::DatapathFacts& facts) {
     const auto found = facts.attachments.find(PortId("port-1"));
     return found != facts.attachments.end() &&
-           found->second == vswitch::Attachment{.interface = "tap1", .ofport = 42};
+           found->second == vswitch::Attachment{.interface = "tap1", .number = 42};
   }));
   switch_.Vsctl({"--no-wait", "add-port", "br-int", "nosuch", "--", "set", "interface", "nosuch",
                  "external_ids:iface-id=port-2"});
@@ -296,7 +349,7 @@ TEST_F(OvsRealTest, NamesTheMissingUnderlayAndResolvesNeighboursOnceItIsThere) {
   };
   ASSERT_TRUE(agent.WaitFor(resolved)) << agent->Facts()->tunnels.at(kPeerVtep).problem << "; "
                                        << agent->Facts()->tunnels.at(kPeerVtep6).problem;
-  const TunnelNeighbours neighbours = ParseTunnelNeighbours(switch_.Appctl({"tnl/neigh/show"}));
+  const underlay::CachedNeighbours neighbours = ParseTunnelNeighbours(switch_.Appctl({"tnl/neigh/show"}));
   EXPECT_EQ(neighbours.at({"br-phy", kPeerVtep}), agent->Facts()->tunnels.at(kPeerVtep).next_hop_mac);
   EXPECT_EQ(neighbours.count({"br-phy", kPeerVtep6}), 1u);
   EXPECT_TRUE(agent.WaitFor([](const vswitch::DatapathFacts& facts) {

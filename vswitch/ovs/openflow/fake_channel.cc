@@ -76,6 +76,10 @@ class FakeChannel : public OpenFlowChannel {
     return drops;
   }
 
+  absl::Status WatchFlows() override { return absl::OkStatus(); }
+  absl::StatusOr<FlowDisturbance> TakeDisturbance() override { return std::exchange(switch_.disturbance, {}); }
+  void WakeOnInput() override {}
+
   absl::StatusOr<CanonicalFlow> Canonical(const FlowKey& key, const std::string& actions) const override {
     return FakeCanonical(key, actions);
   }

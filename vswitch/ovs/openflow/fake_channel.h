@@ -29,6 +29,7 @@ class FakeSwitch {
   std::vector<MeterChange> meter_changes;        // Every one sent, also those refused.
   std::vector<std::vector<FlowChange>> bundles;  // Every one sent, also those refused.
   size_t dumps = 0;
+  FlowDisturbance disturbance;  // Told once to who asks.
   size_t connections = 0;
 
   // Faults.

@@ -46,6 +46,8 @@ absl::StatusOr<InstalledFlows> ReadInstalled(OpenFlowChannel& channel, const Flo
 }
 
 absl::StatusOr<vswitch::ApplyResult> FlowInstaller::Apply(const FlowTable& desired) {
+  if (!watching_) RETURN_IF_ERROR(channel_->WatchFlows());  // Before what is there is read.
+  watching_ = true;
   if (!installed_) {
     ASSIGN_OR_RETURN(InstalledFlows flows, ReadInstalled(*channel_, desired));
     ASSIGN_OR_RETURN(meters_, channel_->Meters());
@@ -58,6 +60,20 @@ absl::StatusOr<vswitch::ApplyResult> FlowInstaller::Apply(const FlowTable& desir
   // would delete them too.
   if (result.failed_owners.empty()) RETURN_IF_ERROR(DeleteMeters(desired));
   return result;
+}
+
+absl::StatusOr<FlowDisturbance> FlowInstaller::FindDisturbance() {
+  ASSIGN_OR_RETURN(FlowDisturbance found, channel_->TakeDisturbance());
+  if (found.any()) installed_.reset();
+  return found;
+}
+
+absl::StatusOr<std::string> FlowInstaller::FindMeterDisturbance() {
+  if (!installed_) return "";
+  ASSIGN_OR_RETURN(const InstalledMeters now, channel_->Meters());
+  if (now == meters_) return "";
+  installed_.reset();
+  return fmt::format("meters of the switch: there are {}, and {} were set", now.size(), meters_.size());
 }
 
 absl::Status FlowInstaller::SetMeters(const FlowTable& desired, std::map<vswitch::Owner, std::string>& failed) {

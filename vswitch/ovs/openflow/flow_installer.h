@@ -24,11 +24,18 @@ class FlowInstaller {
  public:
   explicit FlowInstaller(std::unique_ptr<OpenFlowChannel> channel) : channel_(std::move(channel)) {}
 
-  // The first call reads back what the switch holds and repairs only the difference. A bundle that the
-  // switch refuses is sent again without the owner of the refused flow; that owner's installed flows stay
-  // as they are; likewise an owner whose meter is refused. UNAVAILABLE: this object is of no more use, and what
-  // is installed is unknown. Any other error: no flow changed.
+  // The first call, and one behind a disturbance, reads back what the switch holds and repairs only the
+  // difference. A bundle that the switch refuses is sent again without the owner of the refused flow; that
+  // owner's installed flows stay as they are; likewise an owner whose meter is refused. UNAVAILABLE: this
+  // object is of no more use, and what is installed is unknown. Any other error: no flow changed.
   absl::StatusOr<vswitch::ApplyResult> Apply(const FlowTable& desired);
+
+  // What others changed since the last call; the next Apply reads back what is there. Never waits. UNAVAILABLE
+  // as above.
+  absl::StatusOr<FlowDisturbance> FindDisturbance();
+  // The same of meters, of which the switch tells nothing, so that it is asked: a text, empty if all is well.
+  absl::StatusOr<std::string> FindMeterDisturbance();
+  void WakeOnInput() { channel_->WakeOnInput(); }
 
  private:
   absl::Status SetMeters(const FlowTable& desired, std::map<vswitch::Owner, std::string>& failed);
@@ -37,7 +44,8 @@ class FlowInstaller {
                                               std::map<vswitch::Owner, std::string> failed);
 
   std::unique_ptr<OpenFlowChannel> channel_;
-  std::optional<InstalledFlows> installed_;  // As acknowledged. Absent: not read back yet.
+  bool watching_ = false;
+  std::optional<InstalledFlows> installed_;  // As acknowledged. Absent: not known.
   InstalledMeters meters_;                   // The same.
 };
 

@@ -36,6 +36,9 @@ class RealChannel : public OpenFlowChannel {
   absl::StatusOr<std::optional<std::string>> ChangeMeter(const MeterChange& change) override;
   absl::StatusOr<std::map<uint32_t, MeterRate>> Meters() override;
   absl::StatusOr<std::map<uint32_t, uint64_t>> MeterDrops() override;
+  absl::Status WatchFlows() override;
+  absl::StatusOr<FlowDisturbance> TakeDisturbance() override;
+  void WakeOnInput() override { kovs_of_wait(connection_); }
   absl::StatusOr<CanonicalFlow> Canonical(const FlowKey& key, const std::string& actions) const override;
 
  private:
@@ -128,6 +131,21 @@ absl::StatusOr<std::map<uint32_t, uint64_t>> RealChannel::MeterDrops() {
   };
   RETURN_IF_ERROR(ReadMeters(/*counters=*/true, collect, &drops));
   return drops;
+}
+
+absl::Status RealChannel::WatchFlows() {
+  ShimText error;
+  if (kovs_of_watch_flows(connection_, static_cast<uint8_t>(Table::kLearned), deadline_ms_, error.out())) {
+    return absl::OkStatus();
+  }
+  return Error(absl::StatusCode::kUnavailable, "{}", error.str());
+}
+
+absl::StatusOr<FlowDisturbance> RealChannel::TakeDisturbance() {
+  if (!kovs_of_run(connection_))
+    return Error(absl::StatusCode::kUnavailable, "the switch closed the connection");
+  const kovs_flow_changes changes = kovs_of_take_changes(connection_);
+  return FlowDisturbance{changes.added, changes.deleted, changes.modified, changes.first};
 }
 
 absl::StatusOr<CanonicalFlow> RealChannel::Canonical(const FlowKey& key, const std::string& actions) const {

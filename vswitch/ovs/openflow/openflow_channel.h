@@ -70,6 +70,17 @@ struct MeterChange {
   bool operator==(const MeterChange&) const = default;
 };
 
+// What others changed in the switch's flows.
+struct FlowDisturbance {
+  uint64_t added = 0;
+  uint64_t deleted = 0;
+  uint64_t modified = 0;
+  std::string first;  // Table, priority and match of the first one.
+
+  bool any() const { return added + deleted + modified != 0; }
+  FlowDisturbance& operator+=(const FlowDisturbance& later);
+};
+
 class OpenFlowChannel {
  public:
   virtual ~OpenFlowChannel() = default;
@@ -92,6 +103,16 @@ class OpenFlowChannel {
 
   // Packets that each meter dropped. Errors likewise.
   virtual absl::StatusOr<std::map<uint32_t, uint64_t>> MeterDrops() = 0;
+
+  // From now on TakeDisturbance() tells what others than this channel change, but for what the switch learns.
+  // Errors likewise.
+  virtual absl::Status WatchFlows() = 0;
+
+  // What came since the last call; never waits. Errors likewise.
+  virtual absl::StatusOr<FlowDisturbance> TakeDisturbance() = 0;
+
+  // Has the OVS poll loop of the calling thread wake when the switch sent something.
+  virtual void WakeOnInput() = 0;
 
   // How a dump would show this flow. An error if it is not valid.
   virtual absl::StatusOr<CanonicalFlow> Canonical(const FlowKey& key, const std::string& actions) const = 0;

@@ -40,8 +40,25 @@ std::vector<std::string> SameInOpenFlow(const OvsdbSnapshot& snapshot, const Ovs
   return names;
 }
 
+// An interface that asks for a port, and its number in the switch.
+struct Candidate {
+  const OvsdbInterface* interface = nullptr;
+  uint32_t number = 0;
+};
+
+// Which of several interfaces has the port: the one that had it, else the one that the switch numbered first. A
+// late one never takes the port of a running VM.
+const Candidate& Holder(const std::vector<Candidate>& candidates, const vswitch::Attachment* held) {
+  for (const Candidate& candidate : candidates) {
+    if (held != nullptr && candidate.interface->name == held->interface) return candidate;
+  }
+  return *std::min_element(candidates.begin(), candidates.end(),
+                           [](const Candidate& a, const Candidate& b) { return a.number < b.number; });
+}
+
 void AddAttachments(const OvsdbSnapshot& snapshot, const SwitchLink& link, const OvsConfig& config,
-                    SwitchState& state) {
+                    const Attachments& held, SwitchState& state) {
+  std::map<PortId, std::vector<Candidate>> candidates;
   for (const OvsdbInterface& interface : snapshot.interfaces) {
     if (interface.bridge != config.bridge || interface.iface_id.empty()) continue;
     const uint32_t number = PortNumber(link, interface.name);
@@ -54,13 +71,19 @@ void AddAttachments(const OvsdbSnapshot& snapshot, const SwitchLink& link, const
                        interface.iface_id, kOpenFlowNameLength, fmt::join(others, ", "))});
       continue;
     }
-    const auto [other, inserted] = state.attachments.try_emplace(
-        PortId(interface.iface_id), vswitch::Attachment{.interface = interface.name, .ofport = number});
-    if (!inserted) {
+    candidates[PortId(interface.iface_id)].push_back({&interface, number});
+  }
+  for (const auto& [port, list] : candidates) {
+    const auto before = held.find(port);
+    const Candidate& holder = Holder(list, before == held.end() ? nullptr : &before->second);
+    state.attachments[port] = {.interface = holder.interface->name, .number = holder.number};
+    for (const Candidate& candidate : list) {
+      if (candidate.interface == holder.interface) continue;
       state.problems.push_back(
-          {fmt::format("interface {}", interface.name),
-           fmt::format("has the same external_ids:iface-id {} as interface {}, which keeps it: remove one",
-                       interface.iface_id, other->second.interface)});
+          {fmt::format("interface {}", candidate.interface->name),
+           fmt::format(
+               "has the same external_ids:iface-id {} as interface {}, which keeps the port: remove one", port,
+               holder.interface->name)});
     }
   }
 }
@@ -127,14 +150,14 @@ std::string NetdevFault(const OvsdbSnapshot& snapshot, const OvsConfig& config, 
   return "";
 }
 
-UnderlayState Underlay(const OvsdbSnapshot& snapshot, const std::string& datapath_type,
-                       const IpAddress& address, const std::vector<underlay::LocalAddress>& addresses,
-                       const OvsConfig& config) {
+underlay::UnderlayState Underlay(const OvsdbSnapshot& snapshot, const std::string& datapath_type,
+                                 const IpAddress& address, const std::vector<underlay::LocalAddress>& addresses,
+                                 const OvsConfig& config) {
   const auto owner =
       std::find_if(addresses.begin(), addresses.end(),
                    [&address](const underlay::LocalAddress& local) { return local.address == address; });
   const bool netdev = datapath_type == "netdev";
-  UnderlayState state;
+  underlay::UnderlayState state;
   if (owner == addresses.end()) {
     state.problem =
         netdev ? fmt::format("is on no interface of this host: {}", HowToMakeBridge(address))
@@ -143,7 +166,7 @@ UnderlayState Underlay(const OvsdbSnapshot& snapshot, const std::string& datapat
   }
   if (netdev) state.problem = NetdevFault(snapshot, config, address, owner->link);
   state.usable = state.problem.empty();
-  if (state.usable && netdev) state.bridge = owner->link;
+  if (state.usable && netdev) state.link = owner->link;
   // The loopback's says nothing of the way out.
   if (owner->link != "lo") state.mtu = owner->mtu;
   return state;
@@ -153,7 +176,7 @@ void AddUnderlay(const OvsdbSnapshot& snapshot, const std::vector<underlay::Loca
                  const OvsConfig& config, SwitchState& state) {
   for (const std::optional<IpAddress>& address : {config.tunnel_addresses.v4, config.tunnel_addresses.v6}) {
     if (!address || state.datapath_type.empty()) continue;
-    UnderlayState underlay = Underlay(snapshot, state.datapath_type, *address, addresses, config);
+    underlay::UnderlayState underlay = Underlay(snapshot, state.datapath_type, *address, addresses, config);
     if (!underlay.usable) {
       state.problems.push_back({fmt::format("tunnel address {}", *address), underlay.problem});
     }
@@ -176,8 +199,27 @@ uint32_t VxlanPort(const OvsdbSnapshot& snapshot, const SwitchLink& link, const 
 
 }  // namespace
 
+std::vector<SwitchPort> PortsToEnable(const std::vector<SwitchPort>& ports, const OvsdbSnapshot& snapshot,
+                                      const OvsConfig& config) {
+  std::map<std::string, bool> ours;  // To whether it is a tunnel, which has no device.
+  for (const OvsdbInterface& interface : snapshot.interfaces) {
+    const bool tunnel = interface.port_owner == kOwnerMark;
+    if (interface.bridge != config.bridge || (interface.iface_id.empty() && !tunnel)) continue;
+    ours[interface.name.substr(0, kOpenFlowNameLength)] = tunnel;
+  }
+  std::vector<SwitchPort> enable;
+  for (SwitchPort port : ports) {
+    const auto known = ours.find(port.name);
+    if (known == ours.end()) continue;
+    port.down = port.down && known->second;
+    if (port.down || port.muted) enable.push_back(std::move(port));
+  }
+  return enable;
+}
+
 SwitchState DeriveState(const OvsdbSnapshot& snapshot, const OvsdbPlan& plan, const SwitchLink& link,
-                        const std::vector<underlay::LocalAddress>& addresses, const OvsConfig& config) {
+                        const std::vector<underlay::LocalAddress>& addresses, const OvsConfig& config,
+                        const Attachments& held) {
   SwitchState state;
   state.session = link.session;
   state.datapath_type = plan.datapath_type;
@@ -207,7 +249,7 @@ SwitchState DeriveState(const OvsdbSnapshot& snapshot, const OvsdbPlan& plan, co
   AddInterfaceProblems(snapshot, config, state);
   if (!has_bridge || !link.connected) return state;
 
-  AddAttachments(snapshot, link, config, state);
+  AddAttachments(snapshot, link, config, held, state);
   state.vxlan_v4 = VxlanPort(snapshot, link, config, kVxlanPort4);
   state.vxlan_v6 = VxlanPort(snapshot, link, config, kVxlanPort6);
   if (link.meters) {

@@ -28,10 +28,28 @@ struct SwitchLink {
   bool operator==(const SwitchLink&) const = default;
 };
 
+using Attachments = std::map<PortId, vswitch::Attachment>;
+
+// A port as the switch lists it.
+struct SwitchPort {
+  std::string name;  // Cut at 15 characters.
+  uint32_t number = 0;
+  bool down = false;
+  bool muted = false;  // OpenFlow settings keep it from receiving or sending.
+
+  bool operator==(const SwitchPort&) const = default;
+};
+
+// Those of our ports that were kept from forwarding by OpenFlow settings. `down` is left only with what has no
+// device: a VM's own may be down for good reason.
+std::vector<SwitchPort> PortsToEnable(const std::vector<SwitchPort>& ports, const OvsdbSnapshot& snapshot,
+                                      const OvsConfig& config);
+
 // Port numbers come from the switch itself, not from OVSDB: after a restart of ovs-vswitchd the database
 // still holds the old ones for a while, and a number that now belongs to another port would let one
-// tenant's packets in as another's.
+// tenant's packets in as another's. `held`: the attachments so far.
 SwitchState DeriveState(const OvsdbSnapshot& snapshot, const OvsdbPlan& plan, const SwitchLink& link,
-                        const std::vector<underlay::LocalAddress>& addresses, const OvsConfig& config);
+                        const std::vector<underlay::LocalAddress>& addresses, const OvsConfig& config,
+                        const Attachments& held);
 
 }  // namespace kasane::ovs

@@ -30,6 +30,8 @@ constexpr int kReconnectMs = 250;
 // again.
 constexpr int kReplanMs = 5'000;
 constexpr int kCountHandlersMs = 3'000;
+// Settings of a port by OpenFlow are in no database, and no event tells a connection like ours of them.
+constexpr int kReadPortsMs = 1'000;
 // A database that is there answers within this; before it, its absence is no news.
 constexpr int kGraceMs = 1'000;
 
@@ -155,6 +157,7 @@ class OvsdbMonitor : public SwitchMonitor {
   void Connect();
   void Disconnect(std::string error);
   void ReadPorts();
+  void NoteDisturbance(std::string what);
   void UpdateHandlers();
   bool HasHandlers() const { return plan_.datapath_type == "system" && connection_ != nullptr; }
   void UpdateAddresses();
@@ -187,6 +190,10 @@ class OvsdbMonitor : public SwitchMonitor {
   int64_t connect_at_ = 0;
   int64_t replan_at_ = 0;  // 0: not by the clock.
   int64_t count_handlers_at_ = 0;
+  int64_t read_ports_at_ = 0;
+  bool set_up_ = false;  // The database has shown all that the plan wants in this process's life.
+  Disturbances disturbances_;
+  Attachments held_;          // Those seen last.
   bool no_handlers_ = false;  // When they were counted last.
   int connect_ms_ = kMinConnectMs;
 
@@ -233,7 +240,13 @@ void OvsdbMonitor::UpdatePlan() {
   replan_ = false;
   plan_ = PlanOvsdb(snapshot_, config_, config_.datapath_type == "netdev" || underlay::KernelHasOpenvswitch());
   replan_at_ = plan_.blocked ? kovs_now_ms() + kReplanMs : 0;
-  if (plan_.ops.empty() || !snapshot_.connected) return;
+  if (plan_.ops.empty()) {
+    set_up_ = set_up_ || !plan_.blocked;
+    return;
+  }
+  if (!snapshot_.connected) return;
+  if (set_up_)
+    NoteDisturbance(fmt::format("settings of bridge {}: {}", config_.bridge, Describe(plan_.ops.front())));
   // Done when the database shows it: that change makes the next plan.
   const std::string error = Transact(db_.get(), plan_.ops, config_.bridge);
   if (error.empty()) return;
@@ -250,7 +263,8 @@ void OvsdbMonitor::UpdateLink() {
   if (connection_ && !kovs_of_run(connection_.get())) Disconnect("the connection was closed");
   if (!connection_) Connect();
   // Without its database ovs-vswitchd does not answer.
-  if (connection_ && ports_stale_ && snapshot_.connected) ReadPorts();
+  const bool due = ports_stale_ || kovs_now_ms() >= read_ports_at_;
+  if (connection_ && due && snapshot_.connected) ReadPorts();
 }
 
 void OvsdbMonitor::Connect() {
@@ -283,18 +297,32 @@ void OvsdbMonitor::Disconnect(std::string error) {
 }
 
 void OvsdbMonitor::ReadPorts() {
-  std::map<std::string, uint32_t> ports;
-  auto collect = [](void* aux, uint32_t number, const char* name) {
-    (*static_cast<std::map<std::string, uint32_t>*>(aux))[name] = number;
+  std::vector<SwitchPort> ports;
+  auto collect = [](void* aux, const kovs_port* port) {
+    static_cast<std::vector<SwitchPort>*>(aux)->push_back({port->name, port->number, port->down, port->muted});
   };
   ShimText error;
-  if (kovs_of_ports(connection_.get(), kDeadlineMs, collect, &ports, error.out())) {
-    link_.ports = std::move(ports);
-    ports_stale_ = false;
-    connect_ms_ = kMinConnectMs;
-  } else {
+  if (!kovs_of_ports(connection_.get(), kDeadlineMs, collect, &ports, error.out())) {
     Disconnect(error.str());
+    return;
   }
+  link_.ports.clear();
+  for (const SwitchPort& port : ports) link_.ports[port.name] = port.number;
+  ports_stale_ = false;
+  read_ports_at_ = kovs_now_ms() + kReadPortsMs;
+  connect_ms_ = kMinConnectMs;
+  for (const SwitchPort& port : PortsToEnable(ports, snapshot_, config_)) {
+    if (!kovs_of_enable_port(connection_.get(), port.number, port.down, kDeadlineMs, error.out())) {
+      Disconnect(error.str());
+      return;
+    }
+    NoteDisturbance(fmt::format("port {} of bridge {} was set to forward nothing", port.name, config_.bridge));
+  }
+}
+
+void OvsdbMonitor::NoteDisturbance(std::string what) {
+  ++disturbances_.count;
+  disturbances_.last = std::move(what);
 }
 
 // They may come a moment behind the bridge, and no event tells of them: only the second time that there is none
@@ -316,7 +344,9 @@ void OvsdbMonitor::UpdateAddresses() {
 
 void OvsdbMonitor::Publish() {
   if (!snapshot_.connected && kovs_now_ms() < silent_until_) return;
-  auto state = std::make_shared<const SwitchState>(DeriveState(snapshot_, plan_, link_, addresses_, config_));
+  auto state = std::make_shared<SwitchState>(DeriveState(snapshot_, plan_, link_, addresses_, config_, held_));
+  if (!state->attachments.empty()) held_ = state->attachments;
+  state->disturbances = disturbances_;
   {
     std::lock_guard lock(mutex_);
     if (*state == *state_) return;
@@ -335,6 +365,7 @@ void OvsdbMonitor::Wait() {
   if (kovs_db_seqno(db_.get()) != seqno_) WakeAt(0);
   if (connection_) {
     kovs_of_wait(connection_.get());
+    if (snapshot_.connected) WakeAt(read_ports_at_);
   } else if (snapshot_.bridges.count(config_.bridge) > 0) {
     WakeAt(connect_at_);
   }

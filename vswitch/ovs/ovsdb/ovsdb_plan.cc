@@ -116,6 +116,22 @@ void PlanBridge(const OvsdbSnapshot& snapshot, const OvsConfig& config, OvsdbPla
 
 }  // namespace
 
+std::string Describe(const OvsdbOp& op) {
+  switch (op.kind) {
+    case OvsdbOp::Kind::kAddBridge:
+      return "the bridge was missing";
+    case OvsdbOp::Kind::kSetBridge:
+      return "its datapath_type, fail_mode or protocols were others";
+    case OvsdbOp::Kind::kAddPort:
+      return fmt::format("port {} was missing", op.port);
+    case OvsdbOp::Kind::kSetOptions:
+      return fmt::format("the options of port {} were others", op.port);
+    case OvsdbOp::Kind::kDeletePort:
+      break;
+  }
+  return fmt::format("port {} was too many", op.port);
+}
+
 OvsdbPlan PlanOvsdb(const OvsdbSnapshot& snapshot, const OvsConfig& config, bool kernel_module) {
   OvsdbPlan plan;
   if (!snapshot.initialised) {

@@ -37,6 +37,9 @@ struct OvsdbPlan {
   bool operator==(const OvsdbPlan&) const = default;
 };
 
+// What was found wrong and the step puts right: "port kas-vx4 was missing".
+std::string Describe(const OvsdbOp& op);
+
 // `kernel_module`: the kernel has (or can load) the openvswitch module.
 OvsdbPlan PlanOvsdb(const OvsdbSnapshot& snapshot, const OvsConfig& config, bool kernel_module);
 

@@ -187,8 +187,9 @@ SwitchLink Link() {
 }
 
 SwitchState Derive(const OvsdbSnapshot& snapshot, const SwitchLink& link = Link(),
-                   const std::vector<underlay::LocalAddress>& addresses = kAddresses) {
-  return DeriveState(snapshot, PlanOvsdb(snapshot, Config(), false), link, addresses, Config());
+                   const std::vector<underlay::LocalAddress>& addresses = kAddresses,
+                   const Attachments& held = {}) {
+  return DeriveState(snapshot, PlanOvsdb(snapshot, Config(), false), link, addresses, Config(), held);
 }
 
 TEST(DeriveState, ReadyWhenAllIsInPlace) {
@@ -199,10 +200,10 @@ TEST(DeriveState, ReadyWhenAllIsInPlace) {
   EXPECT_EQ(state.session, 3u);
   EXPECT_EQ(state.vxlan_v4, 5u);
   EXPECT_EQ(state.vxlan_v6, 0u);
-  EXPECT_EQ(state.underlay.at(IpFamily::kV4).bridge, "br-phy");
+  EXPECT_EQ(state.underlay.at(IpFamily::kV4).link, "br-phy");
   EXPECT_THAT(state.problems, IsEmpty());
   EXPECT_THAT(state.attachments, ElementsAre(testing::Pair(
-                                     PortId("port-1"), vswitch::Attachment{.interface = "tap1", .ofport = 7})));
+                                     PortId("port-1"), vswitch::Attachment{.interface = "tap1", .number = 7})));
 }
 
 TEST(DeriveState, TakesPortNumbersFromTheSwitchNotFromTheDatabase) {
@@ -211,7 +212,7 @@ TEST(DeriveState, TakesPortNumbersFromTheSwitchNotFromTheDatabase) {
   snapshot.interfaces.push_back(VmPort("tap2", "port-2", 7));  // Has lost its number to tap1.
   const SwitchState state = Derive(snapshot);
   ASSERT_THAT(state.attachments, SizeIs(1));
-  EXPECT_EQ(state.attachments.at(PortId("port-1")).ofport, 7u);
+  EXPECT_EQ(state.attachments.at(PortId("port-1")).number, 7u);
 }
 
 TEST(DeriveState, NotReadyWithoutBridgeConnectionOrPendingChange) {
@@ -303,16 +304,38 @@ TEST(DeriveState, BindsNoInterfaceWhoseOpenFlowNameIsAmbiguous) {
   EXPECT_EQ(state.problems[1].subject, "interface vhu0123456789abd");
 }
 
-TEST(DeriveState, OneOfTwoInterfacesWithTheSameIdKeepsIt) {
+TEST(DeriveState, OfTwoInterfacesWithTheSameIdTheOneThatHasThePortKeepsIt) {
+  OvsdbSnapshot snapshot = Healthy();
+  snapshot.interfaces.push_back(VmPort("tap0", "port-1", 9));
+  snapshot.interfaces.push_back(VmPort("tap1", "port-1", 7));
+  SwitchLink link = Link();
+  link.ports["tap0"] = 9;
+  const Attachments held = {{PortId("port-1"), {.interface = "tap1", .number = 7}}};
+  const SwitchState state = Derive(snapshot, link, kAddresses, held);
+  EXPECT_EQ(state.attachments.at(PortId("port-1")).interface, "tap1") << "whatever comes first in the alphabet";
+  ASSERT_THAT(state.problems, SizeIs(1));
+  EXPECT_EQ(state.problems[0].subject, "interface tap0");
+  EXPECT_THAT(state.problems[0].message, HasSubstr("as interface tap1, which keeps the port"));
+
+  EXPECT_EQ(Derive(snapshot, link).attachments.at(PortId("port-1")).interface, "tap1")
+      << "the one that the switch numbered first, for an agent that has just started";
+
+  link.ports.erase("tap1");
+  EXPECT_EQ(Derive(snapshot, link, kAddresses, held).attachments.at(PortId("port-1")).interface, "tap0")
+      << "once the first one is gone";
+}
+
+TEST(PortsToEnable, OursThatSettingsKeepFromForwarding) {
   OvsdbSnapshot snapshot = Healthy();
   snapshot.interfaces.push_back(VmPort("tap1", "port-1", 7));
-  snapshot.interfaces.push_back(VmPort("tap2", "port-1", 8));
-  SwitchLink link = Link();
-  link.ports["tap2"] = 8;
-  const SwitchState state = Derive(snapshot, link);
-  EXPECT_EQ(state.attachments.at(PortId("port-1")).interface, "tap1");
-  ASSERT_THAT(state.problems, SizeIs(1));
-  EXPECT_EQ(state.problems[0].subject, "interface tap2");
+  const SwitchPort tunnel{"kas-vx4", 5, true, false};
+  const SwitchPort down_vm{"tap1", 7, true, false};
+  SwitchPort muted_vm{"tap1", 7, true, true};
+  const SwitchPort others{"eth9", 8, true, true};
+  EXPECT_THAT(PortsToEnable({tunnel, down_vm, others}, snapshot, Config()), ElementsAre(tunnel))
+      << "a VM's device may be down for good reason, and others' ports are theirs";
+  const SwitchPort unmuted{"tap1", 7, false, true};
+  EXPECT_THAT(PortsToEnable({muted_vm}, snapshot, Config()), ElementsAre(unmuted));
 }
 
 TEST(DeriveState, NamesWhatIsMissingOfTheUnderlay) {

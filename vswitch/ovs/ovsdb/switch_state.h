@@ -11,17 +11,16 @@
 
 #include "vswitch/datapath.h"
 #include "vswitch/ovs/translate/compiler.h"
+#include "vswitch/underlay/neighbour_keeper.h"
 
 namespace kasane::ovs {
 
-// The way of one address family's tunnel packets out of the switch.
-struct UnderlayState {
-  bool usable = false;
-  std::string bridge;   // netdev: the bridge whose LOCAL port owns the VTEP address. system: empty.
-  std::string problem;  // Why it is not usable.
-  uint32_t mtu = 0;     // Bytes of outer IP packet. 0: unknown.
+// What others changed of what this agent keeps.
+struct Disturbances {
+  uint64_t count = 0;
+  std::string last;  // What was seen, for people.
 
-  bool operator==(const UnderlayState&) const = default;
+  bool operator==(const Disturbances&) const = default;
 };
 
 struct SwitchState {
@@ -31,8 +30,10 @@ struct SwitchState {
   std::map<PortId, vswitch::Attachment> attachments;
   uint32_t vxlan_v4 = 0;  // OpenFlow numbers of our VXLAN ports. 0: none.
   uint32_t vxlan_v6 = 0;
-  std::optional<MeterRate> replication_limit;  // As configured; nothing if the switch has no meters.
-  std::map<IpFamily, UnderlayState> underlay;  // Of the families that this host has a VTEP in.
+  std::optional<MeterRate> replication_limit;            // As configured; nothing if the switch has no meters.
+  std::map<IpFamily, underlay::UnderlayState> underlay;  // Of the families that this host has a VTEP in; with
+                                                         // netdev the link is the bridge that owns it.
+  Disturbances disturbances;  // Of the bridge's settings and ports, already repaired.
   std::vector<vswitch::Problem> problems;
 
   bool operator==(const SwitchState&) const = default;

@@ -25,6 +25,8 @@ enum { kMaxMessage = UINT16_MAX, kBundleHeader = 16 };
 
 // ---- Ports ------------------------------------------------------------------------------------------
 
+static const enum ofputil_port_config kMuted = OFPUTIL_PC_NO_RECV | OFPUTIL_PC_NO_FWD | OFPUTIL_PC_NO_PACKET_IN;
+
 struct port_report {
   kovs_port_cb* callback;
   void* aux;
@@ -36,7 +38,11 @@ static int report_ports(void* aux, struct ofpbuf* part) {
   if (ofptype_pull(&type, part)) return EPROTO;
   struct ofputil_phy_port port;
   while (!ofputil_pull_phy_port(kovs_version, part, &port)) {
-    report->callback(report->aux, ofp_to_u16(port.port_no), port.name);
+    const struct kovs_port shown = {.number = ofp_to_u16(port.port_no),
+                                    .name = port.name,
+                                    .down = port.config & OFPUTIL_PC_PORT_DOWN,
+                                    .muted = port.config & kMuted};
+    report->callback(report->aux, &shown);
   }
   return 0;
 }
@@ -47,6 +53,43 @@ bool kovs_of_ports(struct kovs_of* of, int deadline_ms, kovs_port_cb* callback, 
   int code = kovs_multipart(of, ofputil_encode_port_desc_stats_request(kovs_version, OFPP_ANY),
                             OFPTYPE_PORT_DESC_STATS_REPLY, report_ports, &report);
   return !code || kovs_fail(error, "listing the switch's ports", code);
+}
+
+// OpenFlow wants the port's MAC beside its number, so that no other port is meant.
+struct port_search {
+  uint32_t number;
+  bool found;
+  struct ofputil_port_mod mod;
+};
+
+static int find_port(void* aux, struct ofpbuf* part) {
+  struct port_search* search = aux;
+  enum ofptype type;
+  if (ofptype_pull(&type, part)) return EPROTO;
+  struct ofputil_phy_port port;
+  while (!ofputil_pull_phy_port(kovs_version, part, &port)) {
+    if (ofp_to_u16(port.port_no) != search->number) continue;
+    search->found = true;
+    search->mod.port_no = port.port_no;
+    search->mod.hw_addr = port.hw_addr;
+  }
+  return 0;
+}
+
+bool kovs_of_enable_port(struct kovs_of* of, uint32_t number, bool up, int deadline_ms, char** error) {
+  kovs_start(of, deadline_ms);
+  struct port_search search = {.number = number, .mod = {.mask = kMuted | (up ? OFPUTIL_PC_PORT_DOWN : 0)}};
+  struct ovs_list errors = OVS_LIST_INITIALIZER(&errors);
+  int code = kovs_multipart(of, ofputil_encode_port_desc_stats_request(kovs_version, OFPP_ANY),
+                            OFPTYPE_PORT_DESC_STATS_REPLY, find_port, &search);
+  if (!code && search.found) {
+    code = kovs_send(of, ofputil_encode_port_mod(&search.mod, kovs_protocol), &errors);
+    if (!code) code = kovs_barrier(of, &errors);
+  }
+  bool refused = !code && !ovs_list_is_empty(&errors);
+  if (refused) *error = kovs_describe_error(ofpbuf_from_list(ovs_list_front(&errors)));
+  ofpbuf_list_delete(&errors);
+  return refused ? false : !code || kovs_fail(error, "enabling a port", code);
 }
 
 // ---- Flows ------------------------------------------------------------------------------------------

@@ -70,11 +70,22 @@ bool kovs_is_type(const struct ofpbuf* message, enum ofptype wanted) {
 
 ovs_be32 kovs_xid_of(const struct ofpbuf* message) { return ((const struct ofp_header*)message->data)->xid; }
 
-// Receives one message, answering echo requests on the way. EAGAIN: none there.
+// What a flow monitor tells answers no request.
+static bool tells_changes(const struct kovs_of* of, const struct ofpbuf* message) {
+  return of->watching && kovs_xid_of(message) == htonl(0) &&
+         kovs_is_type(message, OFPTYPE_FLOW_MONITOR_STATS_REPLY);
+}
+
+// Receives one message, answering echo requests and noting others' changes on the way. EAGAIN: none there.
 static int receive(struct kovs_of* of, struct ofpbuf** message) {
   for (;;) {
     int code = vconn_recv(of->vconn, message);
     if (code) return code;
+    if (tells_changes(of, *message)) {
+      kovs_note_changes(of, *message);
+      ofpbuf_delete(*message);
+      continue;
+    }
     if (!kovs_is_type(*message, OFPTYPE_ECHO_REQUEST)) return 0;
     struct ofpbuf* reply = ofputil_encode_echo_reply((*message)->data);
     ofpbuf_delete(*message);

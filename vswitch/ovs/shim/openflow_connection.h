@@ -18,6 +18,9 @@ struct vconn;
 
 struct kovs_of {
   struct vconn* vconn;
+  bool watching;  // kovs_of_watch_flows()
+  uint8_t unwatched_table;
+  struct kovs_flow_changes changes;  // That others made, since they were taken.
   uint32_t last_bundle;
   int deadline_ms;  // For the switch to show any progress.
   long long until;
@@ -39,6 +42,9 @@ ovs_be32 kovs_xid_of(const struct ofpbuf* message);
 
 // Keeps `message` in `errors` if it is one, else frees it. `errors` may be NULL.
 void kovs_keep_error(struct ofpbuf* message, struct ovs_list* errors);
+
+// Takes what a flow monitor tells into `of->changes`.
+void kovs_note_changes(struct kovs_of* of, struct ofpbuf* message);
 
 // Sends `message` (consumed). Reads while it waits: a switch that cannot write does not read either.
 int kovs_send(struct kovs_of* of, struct ofpbuf* message, struct ovs_list* errors);

@@ -43,9 +43,18 @@ void kovs_of_close(struct kovs_of* of);  // NULL is allowed.
 bool kovs_of_run(struct kovs_of* of);
 void kovs_of_wait(struct kovs_of* of);  // Wake the poll loop when kovs_of_run() has something to do.
 
-// The switch's ports. Names are cut at 15 characters, as OpenFlow does.
-typedef void kovs_port_cb(void* aux, uint32_t number, const char* name);
+struct kovs_port {
+  uint32_t number;
+  const char* name;  // Cut at 15 characters, as OpenFlow does.
+  bool down;         // Its device is, if it has one, or it was set down.
+  bool muted;        // OpenFlow settings keep it from receiving or sending.
+};
+
+// The switch's ports.
+typedef void kovs_port_cb(void* aux, const struct kovs_port* port);
 bool kovs_of_ports(struct kovs_of* of, int deadline_ms, kovs_port_cb* callback, void* aux, char** error);
+// Undoes the settings that mute a port and, if asked to, sets it up.
+bool kovs_of_enable_port(struct kovs_of* of, uint32_t number, bool up, int deadline_ms, char** error);
 
 struct kovs_flow {
   bool remove;          // Delete strictly: key only.
@@ -82,6 +91,19 @@ bool kovs_of_dump(struct kovs_of* of, int deadline_ms, kovs_flow_cb* callback, v
 
 // Calls back with the flow as a dump would show it (packets and bytes 0).
 bool kovs_canonical(const struct kovs_flow* flow, kovs_flow_cb* callback, void* aux, char** error);
+
+// What others changed in the switch's flows. What this connection changes is not told.
+struct kovs_flow_changes {
+  uint64_t added;
+  uint64_t deleted;
+  uint64_t modified;
+  char first[256];  // The first of them, as a dump would show its table, priority and match.
+};
+
+// Asks to be told of the changes that others make, but for those in one table.
+bool kovs_of_watch_flows(struct kovs_of* of, uint8_t except_table, int deadline_ms, char** error);
+// Those that came since the last call. Reads nothing: kovs_of_run() does, as does every call that waits.
+struct kovs_flow_changes kovs_of_take_changes(struct kovs_of* of);
 
 // A meter with one band, which drops what comes faster than `rate` packets a second after `burst` at once.
 enum kovs_meter_change { KOVS_METER_ADD, KOVS_METER_MODIFY, KOVS_METER_DELETE };

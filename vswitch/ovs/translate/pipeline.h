@@ -83,11 +83,6 @@ constexpr std::string_view Label(Table table) {
   return kLabels[static_cast<size_t>(table)];
 }
 
-// Numbers that Dump() gives to what the agent's slow path and the switch's meters count: no tables of the
-// switch.
-inline constexpr uint32_t kSlowPathTable = 255;
-inline constexpr uint32_t kMeterTable = 254;
-
 // Registers. Every name is used by match and action text alike.
 namespace reg {
 inline constexpr std::string_view kOutPort = "reg0";   // Local switch port to deliver to.
