@@ -39,7 +39,8 @@ using std::chrono::steady_clock;
 bool InKernel() { return std::getenv("KASANE_SECOND_KERNEL") != nullptr; }
 
 constexpr size_t kHosts = 3000;
-const size_t kPorts = InKernel() ? 600 : 2000;
+const size_t kPorts = InKernel() ? 100 : 2000;
+const size_t kAtOnce = InKernel() ? 20 : 200;  // Ports that one command adds.
 constexpr uint64_t kRounds = 2;
 constexpr uint32_t kVxlanPort = 9000;
 constexpr uint32_t kVni = 7;
@@ -192,7 +193,7 @@ class BigSwitch {
           "set", "interface", PortName(i), "type=internal", fmt::format("ofport_request={}", NumberOf(i))};
       arguments.insert(arguments.end(), add.begin() + (arguments.empty() ? 1 : 0), add.end());
       up += fmt::format("link set {} up\n", PortName(i));
-      if (i % 200 == 199 || i + 1 == kPorts) ovs_.Vsctl(std::exchange(arguments, {}));
+      if (i % kAtOnce == kAtOnce - 1 || i + 1 == kPorts) ovs_.Vsctl(std::exchange(arguments, {}));
     }
     WriteFile(ovs_.run_dir() + "/up", up);
     RunCommand({"ip", "-batch", ovs_.run_dir() + "/up"});
@@ -245,14 +246,17 @@ class ReplicationRealTest : public ::testing::Test {
   std::map<uint32_t, uint64_t> SentToPorts() const {
     std::map<uint32_t, uint64_t> sent;
     std::istringstream lines(switch_->ovs().Ofctl("dump-ports"));
+    // The kernel counts a port of its own from the port's side.
+    const std::string counter = InKernel() ? "rx pkts" : "tx pkts";
     uint32_t port = 0;
     for (std::string line; std::getline(lines, line);) {
       unsigned number = 0;
       unsigned long long packets = 0;
       if (sscanf(line.c_str(), " port %u:", &number) == 1) port = number;
       if (line.find(" port LOCAL") != std::string::npos) port = 0;
-      if (sscanf(line.c_str(), " tx pkts=%llu", &packets) == 1 && port != 0 && port <= kPorts)
-        sent[port] = packets;
+      if (sscanf(line.c_str() + std::min(line.find(counter), line.size()), "%*cx pkts=%llu", &packets) != 1)
+        continue;
+      if (port != 0 && port <= kPorts) sent[port] = packets;
     }
     return sent;
   }
