@@ -30,7 +30,7 @@ lab up "$two_tenants"
 repaired() { lab exec hv1 kasanectl status | grep -q "changed by others $1 " && lab exec hv1 kasanectl compare >/dev/null; }
 lab exec hv1 kasanectl compare >"$work/compare"
 lab exec hv1 ovs-ofctl -O OpenFlow15 add-flow br-int table=7,priority=7,actions=drop
-wait_for 1 repaired "1 time"
+wait_for 2 repaired "1 time"
 lab exec hv1 ovs-ofctl -O OpenFlow15 dump-flows br-int table=7 | grep -q priority=7, && fail "a foreign flow stays"
 lab exec hv1 ovs-ofctl -O OpenFlow15 del-flows br-int
 wait_for 3 repaired "2 times"
