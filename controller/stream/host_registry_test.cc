@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "controller/store/transactions.h"
+#include "controller/store/apply.h"
 #include "controller/test_support.h"
 
 namespace kasane::controller {

@@ -3,8 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "controller/store/apply.h"
 #include "controller/store/state_hub.h"
-#include "controller/store/transactions.h"
 #include "controller/test_support.h"
 #include "kasane/v1/state.pb.h"
 
