@@ -285,7 +285,7 @@ class Refusal : public Reactor {
 };
 
 // The filter's kinds; it may give nothing else.
-absl::StatusOr<std::set<model::Kind>> KindsOf(const v1::WatchRequest& request) {
+absl::StatusOr<std::set<model::Kind>> KindsOfWatch(const v1::WatchRequest& request) {
   const v1::ResourceFilter& filter = request.filter();
   if (!filter.network_id().empty() || !filter.host_id().empty() || !filter.project_id().empty()) {
     return Invalid("filter: a watch takes kinds only; ask for the others with List");
@@ -310,7 +310,7 @@ class WatchHub::Impl {
       : hub_(hub), registry_(registry), history_(hub.snapshot()->revision) {}
 
   Reactor* Watch(const v1::WatchRequest& request) {
-    auto kinds = KindsOf(request);
+    auto kinds = KindsOfWatch(request);
     if (!kinds.ok()) return Refuse(kinds.status());
     const std::lock_guard lock(mutex_);
     if (stopped_) return new Refusal(Stopping());
