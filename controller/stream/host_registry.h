@@ -32,10 +32,10 @@ struct HostSession {
   std::string instance_id;  // Of the agent's run.
   std::string peer;         // Address it is connected from.
   std::string agent_version;
-  uint32_t protocol_version = 0;          // Of the stream.
-  std::vector<std::string> capabilities;  // Of the agent.
-  std::string since;                      // UTC, set by Connect.
-  std::function<void()> cancel;           // Ends the stream soon; any thread, at any time.
+  std::string since;             // UTC, set by Connect.
+  std::function<void()> cancel;  // Ends the stream soon; any thread, at any time.
+  uint32_t protocol_version = 0;
+  std::vector<std::string> capabilities = {};  // Of the agent.
 };
 
 // What an agent says became of one version of a resource. No faults: accepted.
