@@ -1,12 +1,16 @@
 #include "controller/server.h"
 
+#include <grpcpp/ext/proto_server_reflection_plugin.h>
 #include <grpcpp/grpcpp.h>
+#include <grpcpp/health_check_service_interface.h>
+#include <grpcpp/resource_quota.h>
 
 #include <chrono>
 #include <utility>
 
 #include "base/log.h"
 #include "base/status.h"
+#include "controller/api/limits.h"
 #include "controller/api/services.h"
 #include "controller/api/watch_hub.h"
 #include "controller/store/state_hub.h"
@@ -18,7 +22,6 @@ namespace kasane::controller {
 namespace {
 
 constexpr auto kFactWindow = std::chrono::milliseconds(200);
-constexpr int kMaxMessageBytes = 64 * 1024 * 1024;
 constexpr int kKeepaliveMs = 10'000;         // A peer that is silent for so long is asked whether it lives,
 constexpr int kKeepaliveTimeoutMs = 10'000;  // and taken for dead after so long without an answer.
 constexpr int kMinPeerPingMs = 5'000;        // Agents ask every 10 s; refuse only those that ask all the time.
@@ -33,8 +36,9 @@ class ControllerServer::Impl {
         registry_(facts),
         watch_hub_(*hub_, registry_),
         fact_writer_(registry_, *store_, kFactWindow),
-        api_service_(MakeApiService({*hub_, registry_, watch_hub_})),
-        stream_service_(MakeStreamService({*hub_, registry_, watch_hub_})) {
+        request_memory_(kRequestMemory),
+        api_service_(MakeApiService({*hub_, registry_, watch_hub_}, request_memory_)),
+        stream_service_(MakeStreamService({*hub_, registry_, watch_hub_}, request_memory_)) {
     hub_->AddObserver(&registry_);
     hub_->AddObserver(&watch_hub_);
   }
@@ -48,11 +52,12 @@ class ControllerServer::Impl {
   }
 
   absl::Status Listen(const rpc::ListenAddress& listen) {
+    grpc::EnableDefaultHealthCheckService(true);
+    grpc::reflection::InitProtoReflectionServerBuilderPlugin();
     grpc::ServerBuilder builder;
     int port = 0;
     builder.AddListeningPort(listen.ToString(), grpc::InsecureServerCredentials(), &port);
-    builder.SetMaxReceiveMessageSize(kMaxMessageBytes);
-    builder.SetMaxSendMessageSize(-1);
+    SetLimits(builder);
     builder.AddChannelArgument(GRPC_ARG_ALLOW_REUSEPORT, 0);  // Two controllers must not share a port.
     builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_TIME_MS, kKeepaliveMs);
     builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_TIMEOUT_MS, kKeepaliveTimeoutMs);
@@ -68,6 +73,16 @@ class ControllerServer::Impl {
     }
     address_ = {listen.ip, static_cast<uint16_t>(port)};
     return absl::OkStatus();
+  }
+
+  static void SetLimits(grpc::ServerBuilder& builder) {
+    builder.SetMaxReceiveMessageSize(static_cast<int>(kMaxMessageBytes));
+    builder.SetMaxSendMessageSize(-1);
+    builder.AddChannelArgument(GRPC_ARG_MAX_CONCURRENT_STREAMS, kMaxStreamsPerConnection);
+    grpc::ResourceQuota quota("kasane-controller");
+    quota.Resize(kTransportMemory);
+    quota.SetMaxThreads(kMaxThreads);
+    builder.SetResourceQuota(quota);
   }
 
   void LogStart(const std::string& store) const {
@@ -89,6 +104,7 @@ class ControllerServer::Impl {
   HostRegistry registry_;
   WatchHub watch_hub_;
   PortFactWriter fact_writer_;
+  rpc::MemoryBudget request_memory_;
   std::unique_ptr<grpc::Service> api_service_;
   std::unique_ptr<grpc::Service> stream_service_;
   std::unique_ptr<grpc::Server> server_;

@@ -10,6 +10,7 @@
 #include "controller/test_support.h"
 #include "kasane/v1/controller.grpc.pb.h"
 #include "kasane/v1/state.grpc.pb.h"
+#include "model/fault_details.h"
 
 namespace kasane::controller {
 namespace {
@@ -142,10 +143,12 @@ class Agent {
 
 class Watch {
  public:
-  Watch(const rpc::ListenAddress& address, const std::vector<v1::ResourceKind>& kinds)
+  Watch(const rpc::ListenAddress& address, const std::vector<v1::ResourceKind>& kinds,
+        const std::optional<v1::Revision>& resume_after = std::nullopt)
       : stub_(v1::ControllerService::NewStub(Dial(address))), call_(Call()) {
     v1::WatchRequest request;
-    for (const v1::ResourceKind kind : kinds) request.add_kinds(kind);
+    for (const v1::ResourceKind kind : kinds) request.mutable_filter()->add_kinds(kind);
+    if (resume_after) *request.mutable_resume_after() = *resume_after;
     reader_ = stub_->Watch(call_.get(), request);
   }
 
@@ -160,6 +163,7 @@ class Watch {
     const std::optional<v1::WatchResponse> event = Next();
     if (!event) return "the end";
     if (event->has_synced()) return "synced";
+    if (event->has_committed()) return fmt::format("committed {}", event->committed().counter());
     if (event->has_deleted()) return "-" + ToString(*model::DecodeKey(event->deleted()));
     return "+" + ToString(*model::DecodeKey(event->upsert().resource()));
   }
@@ -198,11 +202,46 @@ class ServerTest : public testing::Test {
   }
 
   v1::ApplyResponse Apply(v1::ApplyRequest request, bool dry_run = false) {
-    request.set_dry_run(dry_run);
+    if (dry_run) request.mutable_options()->set_dry_run(true);
     v1::ApplyResponse reply;
     const grpc::Status status = api_->Apply(Call().get(), request, &reply);
     EXPECT_TRUE(status.ok()) << status.error_message();
     return reply;
+  }
+
+  // The faults that a refused Apply tells of.
+  model::FaultDetails RefusedApply(const v1::ApplyRequest& request) {
+    v1::ApplyResponse reply;
+    const grpc::Status status = api_->Apply(Call().get(), request, &reply);
+    EXPECT_FALSE(status.ok());
+    return model::DecodeFaultDetails(status.error_details());
+  }
+
+  model::FaultDetails RefusedDelete(const std::vector<model::ResourceKey>& keys) {
+    v1::DeleteRequest request;
+    for (const model::ResourceKey& key : keys) *request.add_items()->mutable_key() = model::EncodeKey(key);
+    v1::DeleteResponse reply;
+    const grpc::Status status = api_->Delete(Call().get(), request, &reply);
+    EXPECT_FALSE(status.ok());
+    return model::DecodeFaultDetails(status.error_details());
+  }
+
+  grpc::Status Import(const v1::ApplyRequest& request, v1::ApplyResponse& response, int items_per_part = 100) {
+    const auto call = Call();
+    const auto stream = api_->Import(call.get());
+    v1::ImportRequest part;
+    *part.mutable_options() = request.options();
+    for (const v1::ApplyItem& item : request.items()) {
+      *part.add_items() = item;
+      if (part.items_size() < items_per_part) continue;
+      if (!stream->Write(part)) return stream->Finish();
+      part.Clear();
+    }
+    part.set_last(true);
+    stream->Write(part);
+    stream->WritesDone();
+    for (v1::ImportResponse answer; stream->Read(&answer);) response.MergeFrom(answer.result());
+    return stream->Finish();
   }
 
   v1::ApplyResponse ApplyClean(const std::string& yaml) {
@@ -213,7 +252,7 @@ class ServerTest : public testing::Test {
 
   v1::DeleteResponse Delete(const std::vector<model::ResourceKey>& keys, bool dry_run = false) {
     v1::DeleteRequest request;
-    for (const model::ResourceKey& key : keys) *request.add_keys() = model::EncodeKey(key);
+    for (const model::ResourceKey& key : keys) *request.add_items()->mutable_key() = model::EncodeKey(key);
     request.set_dry_run(dry_run);
     v1::DeleteResponse reply;
     const grpc::Status status = api_->Delete(Call().get(), request, &reply);
@@ -224,15 +263,15 @@ class ServerTest : public testing::Test {
   v1::ResourceWithStatus Get(const model::ResourceKey& key) {
     v1::GetRequest request;
     *request.mutable_key() = model::EncodeKey(key);
-    v1::ResourceWithStatus reply;
+    v1::GetResponse reply;
     const grpc::Status status = api_->Get(Call().get(), request, &reply);
     EXPECT_TRUE(status.ok()) << status.error_message();
-    return reply;
+    return reply.resource();
   }
 
   v1::ListResponse List(const std::vector<v1::ResourceKind>& kinds = {}) {
     v1::ListRequest request;
-    for (const v1::ResourceKind kind : kinds) request.add_kinds(kind);
+    for (const v1::ResourceKind kind : kinds) request.mutable_filter()->add_kinds(kind);
     v1::ListResponse reply;
     EXPECT_TRUE(api_->List(Call().get(), request, &reply).ok());
     return reply;
@@ -267,6 +306,12 @@ std::vector<std::string> Texts(const google::protobuf::RepeatedPtrField<v1::Faul
   return texts;
 }
 
+std::vector<std::string> Texts(const model::FaultDetails& details) {
+  std::vector<std::string> texts;
+  for (const model::Fault& fault : details.faults) texts.push_back(ToString(fault));
+  return texts;
+}
+
 // ---- the API
 
 TEST_F(ServerTest, AppliesTheRecordedTopologies) {
@@ -281,15 +326,21 @@ TEST_F(ServerTest, AppliesTheRecordedTopologies) {
 }
 
 TEST_F(ServerTest, ApplyIsAllOrNothing) {
-  const v1::ApplyResponse reply = Apply(RequestFrom(R"(
+  const v1::ApplyRequest request = RequestFrom(R"(
 networks: [{id: n1, provider:segmentation_id: 101}, {id: n2, provider:segmentation_id: 99999999}]
 ports: [{id: p, network_id: nx, mac_address: "fa:16:3e:00:00:01"}]
-)"));
-  EXPECT_THAT(Texts(reply.faults()), ElementsAre(HasSubstr("networks[1].provider:segmentation_id: 99999999"),
-                                                 HasSubstr("ports[0].network_id: there is no network nx")));
-  EXPECT_THAT(reply.changes(), IsEmpty());
+)");
+  const auto faults = ElementsAre(HasSubstr("networks[1].provider:segmentation_id: 99999999"),
+                                  HasSubstr("ports[0].network_id: there is no network nx"));
+  const model::FaultDetails details = RefusedApply(request);
+  EXPECT_THAT(Texts(details), faults);
+  EXPECT_EQ(details.total, 2U);
+  EXPECT_EQ(details.reason, "INVALID_RESOURCES");
   EXPECT_THAT(List().resources(), IsEmpty());
-  EXPECT_EQ(reply.revision().counter(), 0U);
+  EXPECT_EQ(List().revision().counter(), 0U);
+  const v1::ApplyResponse dry = Apply(request, true);
+  EXPECT_THAT(Texts(dry.faults()), faults);
+  EXPECT_THAT(dry.changes(), IsEmpty());
 }
 
 TEST_F(ServerTest, ADryRunSaysWhatWouldChangeAndStoresNothing) {
@@ -334,7 +385,7 @@ TEST_F(ServerTest, ShowsTheInterfacesOfARouter) {
 TEST_F(ServerTest, GetOfWhatIsNotThere) {
   v1::GetRequest request;
   *request.mutable_key() = model::EncodeKey(p1_);
-  v1::ResourceWithStatus reply;
+  v1::GetResponse reply;
   const grpc::Status status = api_->Get(Call().get(), request, &reply);
   EXPECT_EQ(status.error_code(), grpc::StatusCode::NOT_FOUND);
   EXPECT_EQ(status.error_message(), "there is no port p1");
@@ -342,9 +393,8 @@ TEST_F(ServerTest, GetOfWhatIsNotThere) {
 
 TEST_F(ServerTest, DeletesAllOrNothing) {
   ApplyClean(kSmallTopology);
-  const v1::DeleteResponse refused = Delete({{model::Kind::kPort, "p2"}, {model::Kind::kNetwork, "n1"}});
-  EXPECT_THAT(Texts(refused.faults()),
-              ElementsAre(HasSubstr("keys[1]: network n1 is still used by subnet s1")));
+  EXPECT_THAT(Texts(RefusedDelete({{model::Kind::kPort, "p2"}, {model::Kind::kNetwork, "n1"}})),
+              ElementsAre(HasSubstr("items[1]: network n1 is still used by subnet s1")));
   EXPECT_EQ(Get({model::Kind::kPort, "p2"}).resource().port().id(), "p2");
   EXPECT_THAT(Changes(Delete({{model::Kind::kPort, "p2"}}, true).changes()),
               ElementsAre("DELETED port p2 vm2"));
@@ -379,8 +429,10 @@ TEST_F(ServerTest, WatchersSeeThePresentThenEachChange) {
               ElementsAre("+network ext", "+network n1", "+network n2", "+router r1", "synced"));
   ApplyClean("networks: [{id: n3, provider:segmentation_id: 103}]");
   EXPECT_EQ(watch.NextText(), "+network n3");
+  EXPECT_EQ(watch.NextText(), "committed 2");
   EXPECT_THAT(Texts(Delete({{model::Kind::kNetwork, "n3"}}).faults()), IsEmpty());
   EXPECT_EQ(watch.NextText(), "-network n3");
+  EXPECT_EQ(watch.NextText(), "committed 3");
   EXPECT_THAT(Texts(Delete({{model::Kind::kPort, "i1"}}).faults()), IsEmpty());
   const std::optional<v1::WatchResponse> router = watch.Next();  // Its interfaces changed with the port.
   ASSERT_TRUE(router);
@@ -493,8 +545,8 @@ TEST_F(ServerTest, AHostComesIntoBeingAtItsFirstHello) {
 TEST_F(ServerTest, AConnectedHostIsNotDeleted) {
   Agent agent(address(), HelloOf("hv5", "192.0.2.5"));
   agent.Sync();
-  EXPECT_THAT(Texts(Delete({{model::Kind::kHost, "hv5"}}).faults()),
-              ElementsAre("keys[0]: the agent of host hv5 is connected; stop it first"));
+  EXPECT_THAT(Texts(RefusedDelete({{model::Kind::kHost, "hv5"}})),
+              ElementsAre("items[0]: the agent of host hv5 is connected; stop it first"));
 }
 
 // A Hello that is refused, with the status and what its message must name.
@@ -510,8 +562,9 @@ std::vector<Refused> RefusedHellos() {
   all.push_back({"Version",
                  HelloOf("hv2", "192.0.2.2"),
                  grpc::StatusCode::FAILED_PRECONDITION,
-                 {"version 7", "version 1"}});
+                 {"versions 7 to 9", "this controller 1 to 2", "upgrade the controller"}});
   all.back().hello.set_protocol_version(7);
+  all.back().hello.set_max_protocol_version(9);
   all.push_back({"PinnedAddress",
                  HelloOf("hv1", "192.0.2.99"),
                  grpc::StatusCode::FAILED_PRECONDITION,

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/status.h"
+#include "controller/store/apply.h"
 #include "controller/validate/validate.h"
 #include "kasane/v1/controller.pb.h"
 #include "model/files/resource_file.h"
@@ -49,6 +50,15 @@ inline v1::ApplyRequest RequestFrom(const std::string& yaml) {
 }
 inline v1::ApplyRequest Recorded(const std::string& name) {
   return RequestOf(files::ReadResourceFile("tests/data/" + name));
+}
+
+// Stores the request, with room for every fault in the response. The request's own options hold.
+inline absl::StatusOr<v1::ApplyResponse> ApplyTo(StateHub& hub, v1::ApplyRequest request) {
+  ApplyInput input;
+  for (v1::ApplyItem& item : *request.mutable_items()) RETURN_IF_ERROR(input.Add(std::move(item)));
+  v1::ApplyResponse response;
+  RETURN_IF_ERROR(Apply(hub, std::move(input), request.options(), {100'000, 100'000}, response));
+  return response;
 }
 
 // As Apply decodes them. `faults`: what decoding finds.

@@ -5,6 +5,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <charconv>
 #include <chrono>
@@ -14,6 +15,8 @@
 #include "base/status.h"
 #include "kasane/v1/agent.grpc.pb.h"
 #include "kasane/v1/controller.grpc.pb.h"
+#include "model/fault_details.h"
+#include "rpc/status.h"
 
 namespace kasane::ctl {
 namespace {
@@ -42,7 +45,7 @@ absl::StatusOr<Reply> Call(Stub& stub,
   Reply reply;
   const grpc::Status status = (stub.*method)(&context, request, &reply);
   if (status.ok()) return reply;
-  return absl::Status(static_cast<absl::StatusCode>(status.error_code()), Absl(status.error_message()));
+  return rpc::FromRpc(status);
 }
 
 // gRPC wraps the reason in text of its own: "...; last error: UNKNOWN: ipv4:127.0.0.1:1: Failed to connect
@@ -68,6 +71,7 @@ absl::Status ExplainController(const absl::Status& status, const Globals& global
       return Error(status.code(), "{} does not offer this call; is it a kasane-controller of this version?",
                    address);
     default:
+      if (!rpc::DetailsOf(status).empty()) return status;
       return Annotate(status, fmt::format("controller {}", address));
   }
 }
@@ -162,6 +166,37 @@ struct ControllerClient::Impl {
   }
 };
 
+namespace {
+
+// What the controller takes in one Apply, with room to spare; more goes by Import.
+constexpr int kMaxItemsOfApply = 5'000;
+constexpr size_t kMaxBytesOfApply = size_t{2} << 20;
+constexpr int kItemsPerPart = 1'000;
+constexpr size_t kBytesPerPart = size_t{1} << 20;
+constexpr double kImportSeconds = 300;
+
+// A response with the faults that `status` tells of, or the status if it tells of none. Of many it tells the
+// first only: `ask_all`, a dry run, tells all.
+template <typename Response, typename AskAll>
+absl::StatusOr<Response> WithFaults(const absl::Status& status, AskAll ask_all) {
+  const model::FaultDetails details = model::DecodeFaultDetails(rpc::DetailsOf(status));
+  if (details.faults.empty()) return status;
+  if (details.total > details.faults.size()) {
+    absl::StatusOr<Response> all = ask_all();
+    if (!all.ok() || !all->faults().empty()) return all;
+  }
+  Response response;
+  for (const model::Fault& fault : details.faults) {
+    v1::Fault& out = *response.add_faults();
+    out.set_path(fault.path);
+    out.set_message(fault.message);
+  }
+  response.set_faults_omitted(static_cast<uint32_t>(details.total - details.faults.size()));
+  return response;
+}
+
+}  // namespace
+
 ControllerClient::ControllerClient(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
 ControllerClient::ControllerClient(ControllerClient&&) noexcept = default;
 ControllerClient& ControllerClient::operator=(ControllerClient&&) noexcept = default;
@@ -176,13 +211,64 @@ absl::StatusOr<ControllerClient> ControllerClient::Dial(const Globals& globals) 
 }
 
 absl::StatusOr<v1::ApplyResponse> ControllerClient::Apply(const v1::ApplyRequest& request) {
-  return impl_->Do(&v1::ControllerService::Stub::Apply, request);
+  const bool large = request.items_size() > kMaxItemsOfApply || request.ByteSizeLong() > kMaxBytesOfApply;
+  auto response = large ? Import(request) : impl_->Do(&v1::ControllerService::Stub::Apply, request);
+  if (response.ok() || request.options().dry_run()) return response;
+  return WithFaults<v1::ApplyResponse>(response.status(), [&] {
+    v1::ApplyRequest dry = request;
+    dry.mutable_options()->set_dry_run(true);
+    return Apply(dry);
+  });
 }
+
 absl::StatusOr<v1::DeleteResponse> ControllerClient::Delete(const v1::DeleteRequest& request) {
-  return impl_->Do(&v1::ControllerService::Stub::Delete, request);
+  auto response = impl_->Do(&v1::ControllerService::Stub::Delete, request);
+  if (response.ok() || request.dry_run()) return response;
+  return WithFaults<v1::DeleteResponse>(response.status(), [&] {
+    v1::DeleteRequest dry = request;
+    dry.set_dry_run(true);
+    return Delete(dry);
+  });
 }
+
+absl::StatusOr<v1::ApplyResponse> ControllerClient::Import(const v1::ApplyRequest& request) {
+  grpc::ClientContext context;
+  SetDeadline(context, std::max(impl_->globals.timeout_seconds, kImportSeconds));
+  const auto stream = impl_->stub->Import(&context);
+  v1::ImportRequest part;
+  *part.mutable_options() = request.options();
+  size_t bytes = 0;
+  bool open = true;
+  for (const v1::ApplyItem& item : request.items()) {
+    bytes += item.ByteSizeLong();
+    *part.add_items() = item;
+    if (part.items_size() < kItemsPerPart && bytes < kBytesPerPart) continue;
+    open = stream->Write(part);
+    if (!open) break;  // The controller has refused it already.
+    part.Clear();
+    bytes = 0;
+  }
+  part.set_last(true);
+  if (open) stream->Write(part);
+  stream->WritesDone();
+  v1::ApplyResponse response;
+  v1::ImportResponse answer;
+  while (stream->Read(&answer)) response.MergeFrom(answer.result());
+  const grpc::Status status = stream->Finish();
+  if (!status.ok()) return ExplainController(rpc::FromRpc(status), impl_->globals);
+  return response;
+}
+
 absl::StatusOr<v1::ListResponse> ControllerClient::List(const v1::ListRequest& request) {
-  return impl_->Do(&v1::ControllerService::Stub::List, request);
+  v1::ListResponse all;
+  v1::ListRequest next = request;
+  do {
+    ASSIGN_OR_RETURN(v1::ListResponse page, impl_->Do(&v1::ControllerService::Stub::List, next));
+    *next.mutable_page_token() = std::move(*page.mutable_next_page_token());
+    page.clear_next_page_token();
+    all.MergeFrom(page);
+  } while (!next.page_token().empty());
+  return all;
 }
 absl::StatusOr<v1::ControllerStatusResponse> ControllerClient::Status() {
   return impl_->Do(&v1::ControllerService::Stub::ControllerStatus, v1::ControllerStatusRequest());
@@ -198,9 +284,7 @@ absl::Status ControllerClient::Watch(const v1::WatchRequest& request,
   if (status.ok())
     return Error(absl::StatusCode::kUnavailable, "the controller at {} ended the watch",
                  impl_->globals.controller);
-  return ExplainController(
-      absl::Status(static_cast<absl::StatusCode>(status.error_code()), Absl(status.error_message())),
-      impl_->globals);
+  return ExplainController(rpc::FromRpc(status), impl_->globals);
 }
 
 // ---- agent

@@ -49,8 +49,13 @@ class ControllerClient {
   ControllerClient& operator=(ControllerClient&&) noexcept;
   ~ControllerClient();
 
+  // With faults in the response nothing was stored or deleted, but for best_effort. A large request goes by
+  // Import.
   absl::StatusOr<v1::ApplyResponse> Apply(const v1::ApplyRequest& request);
   absl::StatusOr<v1::DeleteResponse> Delete(const v1::DeleteRequest& request);
+  // Any number of items, in parts. INVALID_ARGUMENT with rpc::DetailsOf: faults, and no best_effort.
+  absl::StatusOr<v1::ApplyResponse> Import(const v1::ApplyRequest& request);
+  // All pages.
   absl::StatusOr<v1::ListResponse> List(const v1::ListRequest& request);
   absl::StatusOr<v1::ControllerStatusResponse> Status();
   // Calls `on_event` for each event until the stream ends, which is an error. Has no deadline.

@@ -6,6 +6,7 @@
 #include <set>
 
 #include "kasane/v1/resources.pb.h"
+#include "model/defaults.h"
 #include "model/field.h"
 #include "model/security_rule.h"
 
@@ -22,7 +23,6 @@ constexpr int kMaxPools = 256;
 constexpr int kMaxNameServers = 64;
 constexpr int kMaxTunnelAddresses = 2;
 
-constexpr uint32_t kDefaultMtu = 1450;
 // RFC 791. A network with an IPv6 subnet needs 1280, which Neutron leaves to its user, and so do we.
 constexpr uint32_t kMinMtu = 68;
 constexpr uint32_t kMaxMtu = 65535;
@@ -99,17 +99,17 @@ Network DecodeNetwork(const v1::Network& in, const Field& at) {
   out.id = ReadId<NetworkId>(at.Sub("id"), in.id(), Presence::kRequired);
   out.name = ReadName(at.Sub("name"), in.name());
   out.project_id = ReadText(at.Sub("project_id"), in.project_id());
-  out.admin_state_up = in.admin_state_up();
-  out.mtu = in.mtu() == 0 ? kDefaultMtu : in.mtu();
+  out.admin_state_up = !in.has_admin_state_up() || in.admin_state_up();
+  DecodeSegment(in, at, out);
+  out.mtu = in.mtu() == 0 ? DefaultMtu(out.type) : in.mtu();
   if (out.mtu < kMinMtu || out.mtu > kMaxMtu) {
     at.Sub("mtu").Fail("{} is not an MTU: it must be {} to {}, or 0 for {}", out.mtu, kMinMtu, kMaxMtu,
-                       kDefaultMtu);
+                       DefaultMtu(out.type));
   }
-  DecodeSegment(in, at, out);
   ReadText(at.Sub("provider:physical_network"), in.provider_physical_network());
   out.external = in.router_external();
   out.shared = in.shared();
-  out.port_security_enabled = in.port_security_enabled();
+  out.port_security_enabled = !in.has_port_security_enabled() || in.port_security_enabled();
   return out;
 }
 
@@ -211,7 +211,7 @@ Subnet DecodeSubnet(const v1::Subnet& in, const Field& at) {
   out.gateway_ip = ReadHostAddress(gateway, in.gateway_ip(), Presence::kOptional);
   if (out.gateway_ip && cidr && CheckFamily(gateway, out.gateway_ip, cidr))
     CheckGateway(gateway, *out.gateway_ip, *cidr);
-  out.enable_dhcp = in.enable_dhcp();
+  out.enable_dhcp = !in.has_enable_dhcp() || in.enable_dhcp();
   CheckPools(in, at, cidr);
   out.host_routes = DecodeRoutes<HostRoute>(in.host_routes(), at, "host_routes");
   if (CheckCount(at.Sub("dns_nameservers"), in.dns_nameservers_size(), kMaxNameServers)) {
@@ -306,7 +306,7 @@ Port DecodePort(const v1::Port& in, const Field& at) {
   out.name = ReadName(at.Sub("name"), in.name());
   out.project_id = ReadText(at.Sub("project_id"), in.project_id());
   out.network = ReadId<NetworkId>(at.Sub("network_id"), in.network_id(), Presence::kRequired);
-  out.admin_state_up = in.admin_state_up();
+  out.admin_state_up = !in.has_admin_state_up() || in.admin_state_up();
   if (const auto mac = ReadMac(at.Sub("mac_address"), in.mac_address(), Presence::kRequired)) out.mac = *mac;
   out.fixed_ips = DecodeFixedIps(in.fixed_ips(), at, "fixed_ips");
   out.allowed_address_pairs = DecodeAddressPairs(in, at);
@@ -315,7 +315,7 @@ Port DecodePort(const v1::Port& in, const Field& at) {
   out.role = RoleOf(out.device_owner);
   out.host = ReadId<HostId>(at.Sub("binding:host_id"), in.binding_host_id(), Presence::kOptional);
   out.vnic_type = ReadText(at.Sub("binding:vnic_type"), in.binding_vnic_type());
-  out.port_security_enabled = in.port_security_enabled();
+  out.port_security_enabled = !in.has_port_security_enabled() || in.port_security_enabled();
   out.security_groups = DecodePortGroups(in, at);
   if (out.role == PortRole::kRouterInterface && out.device_id.empty()) {
     at.Sub("device_id").Fail("is missing; a router interface names its router here");
@@ -328,7 +328,7 @@ Port DecodePort(const v1::Port& in, const Field& at) {
 Gateway DecodeGateway(const v1::ExternalGatewayInfo& in, const Field& at) {
   Gateway out;
   out.network = ReadId<NetworkId>(at.Sub("network_id"), in.network_id(), Presence::kRequired);
-  out.enable_snat = in.enable_snat();
+  out.enable_snat = !in.has_enable_snat() || in.enable_snat();
   out.external_fixed_ips = DecodeFixedIps(in.external_fixed_ips(), at, "external_fixed_ips");
   return out;
 }
@@ -338,7 +338,7 @@ Router DecodeRouter(const v1::Router& in, const Field& at) {
   out.id = ReadId<RouterId>(at.Sub("id"), in.id(), Presence::kRequired);
   out.name = ReadName(at.Sub("name"), in.name());
   out.project_id = ReadText(at.Sub("project_id"), in.project_id());
-  out.admin_state_up = in.admin_state_up();
+  out.admin_state_up = !in.has_admin_state_up() || in.admin_state_up();
   out.routes = DecodeRoutes<ExtraRoute>(in.routes(), at, "routes");
   if (in.has_external_gateway_info()) {
     out.gateway = DecodeGateway(in.external_gateway_info(), at.Sub("external_gateway_info"));
@@ -377,7 +377,7 @@ SecurityGroup DecodeSecurityGroup(const v1::SecurityGroup& in, const Field& at) 
   out.id = ReadId<SecurityGroupId>(at.Sub("id"), in.id(), Presence::kRequired);
   out.name = ReadName(at.Sub("name"), in.name());
   ReadText(at.Sub("project_id"), in.project_id());
-  out.stateful = in.stateful();
+  out.stateful = !in.has_stateful() || in.stateful();
   if (!CheckCount(at.Sub("security_group_rules"), in.security_group_rules_size(), kMaxRules)) return out;
   std::set<std::string> seen;
   for (int i = 0; i < in.security_group_rules_size(); ++i) {

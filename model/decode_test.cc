@@ -125,11 +125,13 @@ TEST(DecodeTest, Network) {
 TEST(DecodeTest, NetworkDefaultsAndOtherTypes) {
   const auto plain = Decoded<Network>(R"(network { id: "n" provider_segmentation_id: 16777215 })");
   EXPECT_EQ(plain.mtu, 1450U);
+  EXPECT_TRUE(plain.port_security_enabled);
   EXPECT_EQ(plain.vni.value().value(), Vni::kMax);
-  EXPECT_FALSE(plain.admin_state_up);
+  EXPECT_TRUE(plain.admin_state_up);
   const auto flat =
       Decoded<Network>(R"(network { id: "n" provider_network_type: "flat" router_external: true })");
   EXPECT_EQ(flat.type, NetworkType::kFlat);
+  EXPECT_EQ(flat.mtu, 1500U);
   EXPECT_EQ(flat.vni, std::nullopt);
   EXPECT_TRUE(flat.external);
   const auto vlan =

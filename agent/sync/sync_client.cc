@@ -3,6 +3,7 @@
 #include <grpcpp/alarm.h>
 #include <grpcpp/grpcpp.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cstdint>
 #include <memory>
@@ -98,6 +99,7 @@ struct Stream {
   std::optional<v1::Hello> hello;  // To be sent.
   bool hello_sent = false;
   PendingReport report;
+  std::optional<v1::Batch> parts;  // Of a transaction that goes on in the next batch.
   int unhandled_batches = 0;
 };
 
@@ -262,8 +264,7 @@ class SyncClient::Impl {
         OnWelcome(message.welcome());
         break;
       case v1::StreamResponse::kBatch:
-        ++stream_->unhandled_batches;
-        sink_(BatchArrived{stream_->number, std::make_shared<const v1::Batch>(message.batch())});
+        OnBatch(*stream_->incoming.mutable_batch());
         break;
       case v1::StreamResponse::kSyncComplete:
         stream_->synced = true;
@@ -275,12 +276,37 @@ class SyncClient::Impl {
     }
   }
 
+  // The loop gets whole transactions.
+  void OnBatch(v1::Batch& batch) {
+    std::optional<v1::Batch>& parts = stream_->parts;
+    const bool more = batch.more();
+    if (parts) {
+      parts->mutable_upserts()->MergeFrom(batch.upserts());
+      parts->mutable_deletes()->MergeFrom(batch.deletes());
+    } else {
+      parts.emplace(std::move(batch));
+    }
+    if (more) return;
+    parts->clear_more();
+    ++stream_->unhandled_batches;
+    sink_(
+        BatchArrived{stream_->number, std::make_shared<const v1::Batch>(*std::exchange(parts, std::nullopt))});
+  }
+
   void OnWelcome(const v1::Welcome& welcome) {
     if (std::exchange(stream_->welcomed, true)) {
       GiveUp("it sent a second Welcome; trying again");
       return;
     }
     timer_.reset();
+    const uint32_t version = std::max(welcome.protocol_version(), 1U);  // Version 1 did not say it.
+    if (version < model::kOldestProtocol || version > model::kNewestProtocol) {
+      GiveUp(
+          fmt::format("it chose version {} of the state protocol, this agent speaks {} to {}; install matching "
+                      "versions",
+                      version, model::kOldestProtocol, model::kNewestProtocol));
+      return;
+    }
     sink_(Welcomed{
         stream_->number, welcome.store_id(), {welcome.timelines().begin(), welcome.timelines().end()}});
   }

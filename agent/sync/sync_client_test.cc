@@ -175,9 +175,10 @@ TEST_F(SyncClientTest, HelloWelcomeBatchesAndReports) {
   const std::optional<v1::Hello> hello = controller_->hellos.Take();
   ASSERT_TRUE(hello);
   EXPECT_EQ(hello->host_id(), "hv1");
-  EXPECT_EQ(hello->protocol_version(), 1);
+  EXPECT_EQ(hello->protocol_version(), model::kOldestProtocol);
+  EXPECT_EQ(hello->max_protocol_version(), model::kNewestProtocol);
   EXPECT_THAT(hello->tunnel_addresses(), ElementsAre("192.0.2.1"));
-  EXPECT_THAT(hello->capabilities(), ElementsAre("datapath:ovs"));
+  EXPECT_THAT(hello->capabilities(), ElementsAre("datapath:ovs", "batch:parts"));
   EXPECT_EQ(hello->agent_version(), "1.2.3");
   EXPECT_EQ(hello->instance_id().size(), 16);
   ASSERT_EQ(hello->held_size(), 1);

@@ -1,4 +1,4 @@
-// The two gRPC services of the controller.
+// The two gRPC services of the controller. Both take the memory of what they parse from one budget.
 #pragma once
 
 #include <grpcpp/impl/service_type.h>
@@ -9,6 +9,7 @@
 #include "controller/api/watch_hub.h"
 #include "controller/store/state_hub.h"
 #include "controller/stream/host_registry.h"
+#include "rpc/memory_budget.h"
 
 namespace kasane::controller {
 
@@ -20,10 +21,10 @@ struct ServiceContext {
 };
 
 // ControllerService: what Neutron's driver and kasanectl speak.
-std::unique_ptr<grpc::Service> MakeApiService(const ServiceContext& context);
+std::unique_ptr<grpc::Service> MakeApiService(const ServiceContext& context, rpc::MemoryBudget& memory);
 
 // NetworkStateService: the stream to each agent. A call has a thread of gRPC that reads and one of its own
 // that writes: a slow agent blocks its own writer only, which then skips to the newest snapshot.
-std::unique_ptr<grpc::Service> MakeStreamService(const ServiceContext& context);
+std::unique_ptr<grpc::Service> MakeStreamService(const ServiceContext& context, rpc::MemoryBudget& memory);
 
 }  // namespace kasane::controller

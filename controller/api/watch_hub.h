@@ -9,12 +9,12 @@
 #include "controller/stream/host_registry.h"
 
 namespace grpc {
+class ByteBuffer;
 template <class Response>
 class ServerWriteReactor;
 }  // namespace grpc
 
 namespace kasane::v1 {
-class WatchResponse;
 class WatchRequest;
 }  // namespace kasane::v1
 
@@ -26,8 +26,10 @@ class WatchHub : public StateHub::Observer {
   WatchHub(StateHub& hub, const HostRegistry& registry);
   ~WatchHub() override;
 
-  // Serves one Watch call. gRPC owns the reactor's use, the hub the reactor.
-  grpc::ServerWriteReactor<v1::WatchResponse>* Watch(const v1::WatchRequest& request);
+  // Serves one Watch call, whose messages are sent as bytes. gRPC owns the reactor's use, the hub the reactor.
+  grpc::ServerWriteReactor<grpc::ByteBuffer>* Watch(const v1::WatchRequest& request);
+  // A call that ends at once with `status`.
+  grpc::ServerWriteReactor<grpc::ByteBuffer>* Refuse(const absl::Status& status);
 
   void OnCommit(const Committed& committed) override;
   // The status of these ports changed, and nothing else.

@@ -22,7 +22,8 @@
 namespace kasane::controller {
 namespace {
 
-constexpr int64_t kSchemaVersion = 1;
+// In version 1 an absent boolean meant false, which now means its default.
+constexpr int64_t kSchemaVersion = 2;
 
 constexpr const char* kPragmas = R"(
   PRAGMA journal_mode = WAL;

@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "controller/store/transactions.h"
+#include "controller/store/delete.h"
 #include "controller/stream/host_sync.h"
 #include "controller/test_support.h"
 #include "kasane/v1/state.pb.h"
@@ -31,18 +31,16 @@ class ClaimsTest : public testing::Test {
            "}], fixed_ips: [{subnet_id: s1, ip_address: 10.0.1." + ip + "}]}]\n";
   }
   void Apply(const std::string& yaml) {
-    v1::ApplyResponse reply;
-    ASSERT_TRUE(controller::Apply(*hub_, RequestFrom(yaml), reply).ok());
-    for (const v1::Fault& fault : reply.faults()) ADD_FAILURE() << fault.path() << ": " << fault.message();
+    const absl::Status status = ApplyTo(*hub_, RequestFrom(yaml)).status();
+    ASSERT_TRUE(status.ok()) << Message(status);
   }
   void Delete(const model::ResourceKey& key) {
     v1::DeleteRequest request;
-    *request.add_keys() = model::EncodeKey(key);
+    *request.add_items()->mutable_key() = model::EncodeKey(key);
     v1::DeleteResponse reply;
-    ASSERT_TRUE(controller::Delete(
-                    *hub_, [](const HostId&) { return false; }, request, reply)
-                    .ok());
-    for (const v1::Fault& fault : reply.faults()) ADD_FAILURE() << fault.path() << ": " << fault.message();
+    const auto nobody = [](const HostId&) { return false; };
+    const absl::Status status = controller::Delete(*hub_, nobody, request, 100, reply);
+    ASSERT_TRUE(status.ok()) << Message(status);
   }
   void Observe(const std::string& host, const std::string& port, uint64_t sequence,
                const std::string& ip = "10.0.1.100") {
@@ -84,12 +82,13 @@ TEST_F(ClaimsTest, TheNewestOfTheClaimsThatMayBeMadeIsStored) {
 }
 
 TEST_F(ClaimsTest, TheHostsInScopeAreToldAndARestartKeepsIt) {
-  HostSync sync(HostId("hv2"));
+  HostSync sync(HostId("hv2"), true);
   sync.Start(hub_->snapshot(), {});
   const uint64_t before = hub_->snapshot()->revision.counter;
   Observe("hv1", "p1", 4);
-  const auto batch = sync.Next(hub_->snapshot(), hub_->TouchedSince(before));
-  ASSERT_TRUE(batch);
+  const std::vector<v1::Batch> batches = sync.Next(hub_->snapshot(), hub_->TouchedSince(before));
+  ASSERT_EQ(batches.size(), 1U);
+  const v1::Batch* batch = &batches.front();
   ASSERT_EQ(batch->upserts_size(), 1);
   EXPECT_EQ(batch->upserts(0).address_claim().port_id(), "p1");
   EXPECT_EQ(batch->upserts(0).address_claim().id(), "n1/10.0.1.100");
@@ -125,10 +124,7 @@ TEST_F(ClaimsTest, IsObservedAndNotApplied) {
   claim.set_ip_address("10.0.1.100");
   claim.set_mac_address("fa:16:3e:00:00:01");
   claim.set_port_id("p1");
-  v1::ApplyResponse reply;
-  ASSERT_TRUE(controller::Apply(*hub_, request, reply).ok());
-  ASSERT_EQ(reply.faults_size(), 1);
-  EXPECT_THAT(reply.faults(0).message(), testing::HasSubstr("observed"));
+  EXPECT_THAT(Message(ApplyTo(*hub_, request).status()), testing::HasSubstr("observed"));
   Observe("hv1", "p1", 1);
   Delete({model::Kind::kAddressClaim, "n1/10.0.1.100"});
   EXPECT_EQ(Claimer(), "") << "but an operator may delete it";

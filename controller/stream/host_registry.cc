@@ -169,7 +169,11 @@ std::map<HostId, HostSummary> HostRegistry::Summaries() const {
   std::map<HostId, HostSummary> summaries;
   const std::lock_guard lock(mutex_);
   for (const auto& [id, host] : hosts_) {
-    summaries[id] = {host.session != nullptr, host.agent_version, host.applied, host.refused.size()};
+    HostSummary& summary = summaries[id];
+    summary = {host.session != nullptr, host.agent_version, host.applied, host.refused.size(), 0, {}};
+    if (host.session == nullptr) continue;
+    summary.protocol_version = host.session->protocol_version;
+    summary.capabilities = host.session->capabilities;
   }
   return summaries;
 }

@@ -34,6 +34,8 @@ struct HostSession {
   std::string agent_version;
   std::string since;             // UTC, set by Connect.
   std::function<void()> cancel;  // Ends the stream soon; any thread, at any time.
+  uint32_t protocol_version = 0;
+  std::vector<std::string> capabilities = {};  // Of the agent.
 };
 
 // What an agent says became of one version of a resource. No faults: accepted.
@@ -59,7 +61,9 @@ struct HostSummary {
   bool connected = false;
   std::string agent_version;
   std::optional<model::Revision> applied;
-  size_t rejected = 0;  // Resources that it refuses now.
+  size_t rejected = 0;                    // Resources that it refuses now.
+  uint32_t protocol_version = 0;          // 0: not connected.
+  std::vector<std::string> capabilities;  // Of the agent that is connected.
 };
 
 class HostRegistry : public StateHub::Observer {

@@ -3,7 +3,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "controller/store/transactions.h"
 #include "controller/test_support.h"
 
 namespace kasane::controller {
@@ -24,9 +23,8 @@ class HostRegistryTest : public testing::Test {
   }
 
   void Apply(const std::string& yaml) {
-    v1::ApplyResponse reply;
-    ASSERT_TRUE(controller::Apply(*hub_, RequestFrom(yaml), reply).ok());
-    for (const v1::Fault& fault : reply.faults()) ADD_FAILURE() << fault.path() << ": " << fault.message();
+    const absl::Status status = ApplyTo(*hub_, RequestFrom(yaml)).status();
+    ASSERT_TRUE(status.ok()) << Message(status);
   }
 
   // vm1, with a name that makes each version another, bound to `host`.

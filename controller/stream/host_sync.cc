@@ -1,6 +1,7 @@
 #include "controller/stream/host_sync.h"
 
 #include <algorithm>
+#include <limits>
 #include <utility>
 
 #include "kasane/v1/state.pb.h"
@@ -9,10 +10,11 @@
 namespace kasane::controller {
 namespace {
 
-// Splits what is added into batches of about HostSync::kBatchBytes.
+// Splits what is added into batches of about `max_bytes`.
 class Splitter {
  public:
-  explicit Splitter(const model::Revision& revision) : revision_(model::EncodeRevision(revision)) {}
+  Splitter(const model::Revision& revision, size_t max_bytes)
+      : revision_(model::EncodeRevision(revision)), max_bytes_(max_bytes) {}
 
   void Upsert(const v1::Resource& resource) {
     Room(resource.ByteSizeLong()).mutable_upserts()->Add()->CopyFrom(resource);
@@ -26,7 +28,7 @@ class Splitter {
 
  private:
   v1::Batch& Room(size_t size) {
-    if (batches_.empty() || bytes_ + size > HostSync::kBatchBytes) {
+    if (batches_.empty() || size > max_bytes_ - std::min(max_bytes_, bytes_)) {
       *batches_.emplace_back().mutable_revision() = revision_;
       bytes_ = 0;
     }
@@ -35,6 +37,7 @@ class Splitter {
   }
 
   v1::Revision revision_;
+  const size_t max_bytes_;
   std::vector<v1::Batch> batches_;
   size_t bytes_ = 0;
 };
@@ -52,7 +55,7 @@ HostSync::Sent HostSync::Scope(const Snapshot& snapshot) const {
 std::vector<v1::Batch> HostSync::Start(const std::shared_ptr<const Snapshot>& snapshot,
                                        const std::map<model::ResourceKey, model::Revision>& held) {
   sent_ = Scope(*snapshot);
-  Splitter splitter(snapshot->revision);
+  Splitter splitter(snapshot->revision, kBatchBytes);
   for (const auto& [key, resource] : sent_) {
     const auto it = held.find(key);
     if (it == held.end() || it->second != model::DecodeRevision(resource->revision()))
@@ -64,22 +67,22 @@ std::vector<v1::Batch> HostSync::Start(const std::shared_ptr<const Snapshot>& sn
   return splitter.Take();
 }
 
-std::optional<v1::Batch> HostSync::Next(const std::shared_ptr<const Snapshot>& snapshot,
-                                        const std::optional<std::vector<model::ResourceKey>>& touched) {
-  if (!MayConcern(touched)) return std::nullopt;
+std::vector<v1::Batch> HostSync::Next(const std::shared_ptr<const Snapshot>& snapshot,
+                                      const std::optional<std::vector<model::ResourceKey>>& touched) {
+  if (!MayConcern(touched)) return {};
   Sent scope = Scope(*snapshot);
-  v1::Batch batch;
+  Splitter splitter(snapshot->revision, in_parts_ ? kBatchBytes : std::numeric_limits<size_t>::max());
   for (const auto& [key, resource] : scope) {
     const auto it = sent_.find(key);
-    if (it == sent_.end() || it->second != resource) *batch.add_upserts() = *resource;
+    if (it == sent_.end() || it->second != resource) splitter.Upsert(*resource);
   }
   for (const auto& [key, resource] : sent_) {
-    if (scope.count(key) == 0) *batch.add_deletes() = model::EncodeKey(key);
+    if (scope.count(key) == 0) splitter.Delete(key);
   }
   sent_ = std::move(scope);
-  if (batch.upserts().empty() && batch.deletes().empty()) return std::nullopt;
-  *batch.mutable_revision() = model::EncodeRevision(snapshot->revision);
-  return batch;
+  std::vector<v1::Batch> batches = splitter.Take();
+  for (size_t i = 0; i + 1 < batches.size(); ++i) batches[i].set_more(true);
+  return batches;
 }
 
 // A resource enters a scope by a reference between it and what is in there, or as a port bound to the host.

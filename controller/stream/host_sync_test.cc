@@ -3,8 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "controller/store/delete.h"
 #include "controller/store/state_hub.h"
-#include "controller/store/transactions.h"
 #include "controller/test_support.h"
 #include "kasane/v1/state.pb.h"
 
@@ -29,19 +29,17 @@ ports: [{id: p3, network_id: n3, mac_address: "fa:16:3e:00:00:03", device_owner:
   }
 
   void Apply(const std::string& yaml) {
-    v1::ApplyResponse reply;
-    ASSERT_TRUE(controller::Apply(*hub_, RequestFrom(yaml), reply).ok());
-    for (const v1::Fault& fault : reply.faults()) ADD_FAILURE() << fault.path() << ": " << fault.message();
+    const absl::Status status = ApplyTo(*hub_, RequestFrom(yaml)).status();
+    ASSERT_TRUE(status.ok()) << Message(status);
   }
 
   void Delete(std::vector<model::ResourceKey> keys) {
     v1::DeleteRequest request;
-    for (const model::ResourceKey& key : keys) *request.add_keys() = model::EncodeKey(key);
+    for (const model::ResourceKey& key : keys) *request.add_items()->mutable_key() = model::EncodeKey(key);
     v1::DeleteResponse reply;
-    ASSERT_TRUE(controller::Delete(
-                    *hub_, [](const HostId&) { return false; }, request, reply)
-                    .ok());
-    for (const v1::Fault& fault : reply.faults()) ADD_FAILURE() << fault.path() << ": " << fault.message();
+    const auto nobody = [](const HostId&) { return false; };
+    const absl::Status status = controller::Delete(*hub_, nobody, request, 100, reply);
+    ASSERT_TRUE(status.ok()) << Message(status);
   }
 
   // "+port p1", "-port p2"
@@ -64,9 +62,10 @@ ports: [{id: p3, network_id: n3, mac_address: "fa:16:3e:00:00:03", device_owner:
   }
 
   std::optional<v1::Batch> Next(HostSync& sync) {
-    auto batch = sync.Next(hub_->snapshot(), hub_->TouchedSince(last_));
+    std::vector<v1::Batch> batches = sync.Next(hub_->snapshot(), hub_->TouchedSince(last_));
     last_ = hub_->snapshot()->revision.counter;
-    return batch;
+    EXPECT_LE(batches.size(), 1U);
+    return batches.empty() ? std::nullopt : std::optional(batches.front());
   }
 
   std::map<model::ResourceKey, model::Revision> HeldNow(const HostId&) const {
@@ -84,12 +83,12 @@ ports: [{id: p3, network_id: n3, mac_address: "fa:16:3e:00:00:03", device_owner:
 };
 
 TEST_F(HostSyncTest, FirstSendsTheScope) {
-  HostSync sync(HostId("hv2"));
+  HostSync sync(HostId("hv2"), true);
   EXPECT_THAT(Start(sync), ElementsAre("+network n3", "+port p3"));
 }
 
 TEST_F(HostSyncTest, SendsOnlyWhatIsNotHeldInTheSameRevision) {
-  HostSync sync(HostId("hv1"));
+  HostSync sync(HostId("hv1"), true);
   std::map<model::ResourceKey, model::Revision> held = HeldNow(HostId("hv1"));
   // Held and not in scope: n3, p3, and what lies on the external network.
   EXPECT_THAT(Start(sync, held), ElementsAre("-network n3", "-subnet se", "-port p3", "-port pf", "-port pg"));
@@ -110,7 +109,7 @@ TEST_F(HostSyncTest, SplitsTheFirstSynchronisation) {
         i / 256, std::string(250, 'x'), i % 256);
   }
   Apply(yaml);
-  HostSync sync(HostId("hv2"));
+  HostSync sync(HostId("hv2"), true);
   const std::vector<v1::Batch> batches = sync.Start(hub_->snapshot(), {});
   EXPECT_THAT(batches, SizeIs(testing::Gt(1U)));
   int upserts = 0;
@@ -122,8 +121,38 @@ TEST_F(HostSyncTest, SplitsTheFirstSynchronisation) {
   EXPECT_EQ(upserts, 4002);
 }
 
+// About 3 MB in one transaction.
+std::string LargeTransaction() {
+  std::string yaml = "ports:\n";
+  for (int i = 0; i < 12'000; ++i) {
+    yaml += fmt::format("- {{id: q{}, name: {}, network_id: n3, mac_address: \"fa:16:3e:01:{:02x}:{:02x}\"}}\n",
+                        i, std::string(200, 'x'), i / 256, i % 256);
+  }
+  return yaml;
+}
+
+TEST_F(HostSyncTest, ALargeTransactionGoesInPartsToAnAgentThatTakesThem) {
+  HostSync takes(HostId("hv2"), true);
+  HostSync does_not(HostId("hv2"), false);
+  Start(takes);
+  Start(does_not);
+  Apply(LargeTransaction());
+  const std::vector<v1::Batch> parts = takes.Next(hub_->snapshot(), std::nullopt);
+  ASSERT_GE(parts.size(), 3U);
+  int upserts = 0;
+  for (size_t i = 0; i < parts.size(); ++i) {
+    EXPECT_LT(parts[i].ByteSizeLong(), HostSync::kBatchBytes * 11 / 10);
+    EXPECT_EQ(parts[i].more(), i + 1 < parts.size());
+    upserts += parts[i].upserts_size();
+  }
+  const std::vector<v1::Batch> whole = does_not.Next(hub_->snapshot(), std::nullopt);
+  ASSERT_EQ(whole.size(), 1U);
+  EXPECT_FALSE(whole.front().more());
+  EXPECT_EQ(whole.front().upserts_size(), upserts);
+}
+
 TEST_F(HostSyncTest, ThenSendsWhatChanged) {
-  HostSync sync(HostId("hv2"));
+  HostSync sync(HostId("hv2"), true);
   Start(sync);
   EXPECT_EQ(Next(sync), std::nullopt);
   Apply("networks: [{id: n3, name: renamed, provider:segmentation_id: 103}]");
@@ -135,14 +164,14 @@ TEST_F(HostSyncTest, ThenSendsWhatChanged) {
 }
 
 TEST_F(HostSyncTest, SendsNothingOfWhatIsOutOfScope) {
-  HostSync sync(HostId("hv2"));
+  HostSync sync(HostId("hv2"), true);
   Start(sync);
   Apply("networks: [{id: n1, name: renamed, provider:segmentation_id: 101}]");
   EXPECT_EQ(Next(sync), std::nullopt);
 }
 
 TEST_F(HostSyncTest, SendsWhatEntersAndLeavesTheScope) {
-  HostSync sync(HostId("hv2"));
+  HostSync sync(HostId("hv2"), true);
   Start(sync);
   const std::string p2 =
       "ports: [{id: p2, name: vm2, network_id: n2, mac_address: \"fa:16:3e:00:00:02\", device_owner: "
@@ -159,14 +188,14 @@ TEST_F(HostSyncTest, SendsWhatEntersAndLeavesTheScope) {
 }
 
 TEST_F(HostSyncTest, SendsAHostThatComesIntoBeing) {
-  HostSync sync(HostId("hv2"));
+  HostSync sync(HostId("hv2"), true);
   Start(sync);
   Apply("hosts: [{id: hv2, tunnel_addresses: [192.0.2.2]}]");
   EXPECT_THAT(Texts(*Next(sync)), ElementsAre("+host hv2"));
 }
 
 TEST_F(HostSyncTest, ASlowAgentGetsTheNewestOfManyTransactionsInOneBatch) {
-  HostSync sync(HostId("hv2"));
+  HostSync sync(HostId("hv2"), true);
   Start(sync);
   for (int i = 0; i < 100; ++i) {
     Apply(fmt::format("networks: [{{id: n3, name: v{}, provider:segmentation_id: 103}}]", i));

@@ -1,72 +1,70 @@
-#include <grpcpp/alarm.h>
 #include <grpcpp/grpcpp.h>
 
 #include <algorithm>
 #include <chrono>
 #include <map>
-#include <mutex>
 #include <thread>
 #include <utility>
 
 #include "base/log.h"
+#include "controller/api/limits.h"
 #include "controller/api/services.h"
-#include "controller/store/transactions.h"
+#include "controller/store/admit_host.h"
 #include "controller/stream/claims.h"
 #include "controller/stream/host_sync.h"
 #include "kasane/v1/state.grpc.pb.h"
-#include "rpc/status.h"
+#include "rpc/bounded_service.h"
+#include "rpc/call_deadline.h"
 
 namespace kasane::controller {
 namespace {
 
 constexpr auto kHelloPatience = std::chrono::seconds(10);
 constexpr auto kGoodbyePatience = std::chrono::seconds(5);  // To send why a stream is ended.
-constexpr int kMaxHeld = 1'000'000;
 constexpr size_t kMaxInstanceId = 64;
 constexpr size_t kMaxVersionText = 64;
+constexpr int kMaxCapabilities = 64;
+constexpr size_t kMaxCapabilityText = 64;
 constexpr int kMaxFaultsKept = 64;  // Of one verdict.
 
-using Stream = grpc::ServerReaderWriter<v1::StreamResponse, v1::StreamRequest>;
-
-// Cancels a call from any thread, and no longer than it lives.
-class Canceller {
- public:
-  explicit Canceller(grpc::ServerContext* call) : call_(call) {}
-
-  void Cancel() {
-    const std::lock_guard lock(mutex_);
-    if (call_ != nullptr) call_->TryCancel();
-  }
-  void Release() {
-    const std::lock_guard lock(mutex_);
-    call_ = nullptr;
-  }
-
- private:
-  std::mutex mutex_;
-  grpc::ServerContext* call_;
-};
-
-// Cancels a call unless it is destroyed within the time.
-class Deadline {
- public:
-  Deadline(std::shared_ptr<Canceller> canceller, std::chrono::seconds patience) {
-    alarm_.Set(std::chrono::system_clock::now() + patience, [canceller = std::move(canceller)](bool expired) {
-      if (expired) canceller->Cancel();
-    });
-  }
-
- private:
-  grpc::Alarm alarm_;
-};
+using Stream = rpc::BytesStream<v1::StreamResponse>;
 
 // A Hello, decoded.
 struct Greeting {
   std::shared_ptr<const model::Host> host;  // With the addresses that it announces.
   std::string instance_id;
   std::string agent_version;
+  uint32_t protocol_version = 0;  // The newest that both sides speak.
+  std::vector<std::string> capabilities;
   std::map<model::ResourceKey, model::Revision> held;
 };
+
+// An agent of before the range said one version.
+absl::StatusOr<uint32_t> ChooseVersion(const v1::Hello& hello) {
+  const uint32_t oldest = hello.protocol_version();
+  const uint32_t newest = hello.max_protocol_version() == 0 ? oldest : hello.max_protocol_version();
+  const uint32_t chosen = std::min(newest, model::kNewestProtocol);
+  if (oldest >= 1 && oldest <= newest && chosen >= std::max(oldest, model::kOldestProtocol)) return chosen;
+  return Error(
+      absl::StatusCode::kFailedPrecondition,
+      "the agent speaks versions {} to {} of the state protocol, this controller {} to {}; upgrade the {}",
+      oldest, newest, model::kOldestProtocol, model::kNewestProtocol,
+      newest < model::kOldestProtocol ? "agent" : "controller");
+}
+
+absl::StatusOr<std::vector<std::string>> DecodeCapabilities(const v1::Hello& hello) {
+  if (hello.capabilities_size() > kMaxCapabilities) {
+    return Invalid("hello.capabilities: {} of them; at most {} are taken", hello.capabilities_size(),
+                   kMaxCapabilities);
+  }
+  std::vector<std::string> capabilities;
+  for (const std::string& capability : hello.capabilities()) {
+    if (capability.size() > kMaxCapabilityText)
+      return Invalid("hello.capabilities: one has more than {} bytes", kMaxCapabilityText);
+    capabilities.push_back(capability);
+  }
+  return capabilities;
+}
 
 absl::StatusOr<std::shared_ptr<const model::Host>> DecodeAnnouncedHost(const v1::Hello& hello) {
   v1::Resource resource;
@@ -81,23 +79,15 @@ absl::StatusOr<std::shared_ptr<const model::Host>> DecodeAnnouncedHost(const v1:
 }
 
 absl::StatusOr<Greeting> DecodeHello(const v1::Hello& hello) {
-  if (hello.protocol_version() != model::kProtocolVersion) {
-    return Error(
-        absl::StatusCode::kFailedPrecondition,
-        "the agent speaks version {} of the state protocol, this controller version {}; install matching "
-        "versions",
-        hello.protocol_version(), model::kProtocolVersion);
-  }
   Greeting greeting;
+  ASSIGN_OR_RETURN(greeting.protocol_version, ChooseVersion(hello));
+  ASSIGN_OR_RETURN(greeting.capabilities, DecodeCapabilities(hello));
   ASSIGN_OR_RETURN(greeting.host, DecodeAnnouncedHost(hello));
   if (hello.instance_id().empty() || hello.instance_id().size() > kMaxInstanceId) {
     return Invalid("hello.instance_id: must have 1 to {} bytes", kMaxInstanceId);
   }
   greeting.instance_id = hello.instance_id();
   greeting.agent_version = hello.agent_version().substr(0, kMaxVersionText);
-  if (hello.held_size() > kMaxHeld) {
-    return Invalid("hello.held: {} resources; at most {} are taken", hello.held_size(), kMaxHeld);
-  }
   for (int i = 0; i < hello.held_size(); ++i) {
     const std::optional<model::ResourceKey> key = model::DecodeKey(hello.held(i).key());
     if (!key) return Invalid("hello.held[{}].key: names no kind or no id", i);
@@ -109,57 +99,64 @@ absl::StatusOr<Greeting> DecodeHello(const v1::Hello& hello) {
 // One call, from Hello to its end.
 class AgentCall {
  public:
-  AgentCall(const ServiceContext& context, grpc::ServerContext* call, Stream* stream)
-      : context_(context), call_(call), stream_(stream), canceller_(std::make_shared<Canceller>(call)) {}
+  AgentCall(const ServiceContext& context, rpc::MemoryBudget& memory, grpc::ServerContext* call, Stream* stream)
+      : context_(context), memory_(memory), call_(call), stream_(stream), guard_(call) {}
 
   ~AgentCall() {
     if (session_ != nullptr) context_.registry.Disconnect(session_);
-    canceller_->Release();
   }
 
-  grpc::Status Run() {
+  absl::Status Run() {
     absl::Status status = Begin();
     if (!status.ok()) {
       log::Warning("agent refused", {{"peer", call_->peer()}, {"reason", Message(status)}});
-      return rpc::ToRpc(status);
+      return status;
     }
     log::Info("agent connected", {{"host", session_->host.str()},
                                   {"peer", session_->peer},
                                   {"version", session_->agent_version},
+                                  {"protocol", std::to_string(session_->protocol_version)},
                                   {"held", std::to_string(held_.size())}});
     status = Serve();
     log::Info("agent disconnected", {{"host", session_->host.str()}, {"reason", Message(status)}});
-    return rpc::ToRpc(status);
+    return status;
   }
 
  private:
   absl::Status Begin() {
-    ASSIGN_OR_RETURN(const v1::Hello hello, ReadHello());
-    ASSIGN_OR_RETURN(Greeting greeting, DecodeHello(hello));
-    ASSIGN_OR_RETURN(session_, context_.registry.Connect({greeting.host->id, greeting.instance_id,
-                                                          call_->peer(), greeting.agent_version, "",
-                                                          [canceller = canceller_] { canceller->Cancel(); }}));
+    ASSIGN_OR_RETURN(Greeting greeting, ReadHello());
+    HostSession session;
+    session.host = greeting.host->id;
+    session.instance_id = greeting.instance_id;
+    session.peer = call_->peer();
+    session.agent_version = greeting.agent_version;
+    session.protocol_version = greeting.protocol_version;
+    session.capabilities = greeting.capabilities;
+    session.cancel = [canceller = guard_.canceller()] { canceller->Cancel(); };
+    ASSIGN_OR_RETURN(session_, context_.registry.Connect(std::move(session)));
     held_ = std::move(greeting.held);
     return AdmitHost(context_.hub, *greeting.host);
   }
 
-  absl::StatusOr<v1::Hello> ReadHello() {
-    const Deadline deadline(canceller_, kHelloPatience);
+  absl::StatusOr<Greeting> ReadHello() {
+    const rpc::CallDeadline deadline(guard_, kHelloPatience);
+    grpc::ByteBuffer bytes;
+    if (!stream_->Read(&bytes)) return Error(absl::StatusCode::kCancelled, "it ended before its Hello");
     v1::StreamRequest message;
-    if (!stream_->Read(&message)) return Error(absl::StatusCode::kCancelled, "it ended before its Hello");
+    ASSIGN_OR_RETURN(const auto lease, rpc::ParseInto(bytes, kAgentLimits, memory_, message));
     if (!message.has_hello()) return Invalid("the first message must be Hello");
-    return std::move(*message.mutable_hello());
+    return DecodeHello(message.hello());
   }
 
   absl::Status Serve() {
     std::jthread writer([this](std::stop_token stop) { WriteAll(std::move(stop)); });
     absl::Status status = ReadReports();
     writer.request_stop();
-    std::optional<Deadline> goodbye;
+    std::optional<rpc::CallDeadline> goodbye;
     if (status.code() == absl::StatusCode::kCancelled) {
-      canceller_->Cancel();  // Frees a writer that is blocked.
+      guard_.canceller()->Cancel();  // Frees a writer that is blocked.
     } else {
-      goodbye.emplace(canceller_, kGoodbyePatience);
+      goodbye.emplace(guard_, kGoodbyePatience);
     }
     writer.join();
     return status;
@@ -168,8 +165,10 @@ class AgentCall {
   // ---- the reading thread
 
   absl::Status ReadReports() {
-    v1::StreamRequest message;
-    while (stream_->Read(&message)) {
+    grpc::ByteBuffer bytes;
+    while (stream_->Read(&bytes)) {
+      v1::StreamRequest message;
+      ASSIGN_OR_RETURN(const auto lease, rpc::ParseInto(bytes, kAgentLimits, memory_, message));
       if (!message.has_report())
         return Invalid("after Hello only reports are taken; say Hello on a new stream");
       if (message.report().verdicts_size() != 0) TakeVerdicts(message.report());
@@ -230,15 +229,22 @@ class AgentCall {
   // ---- the writing thread
 
   void WriteAll(std::stop_token stop) {
-    HostSync sync(session_->host);
+    HostSync sync(session_->host, InParts());
     std::shared_ptr<const Snapshot> snapshot = context_.hub.snapshot();
     if (!WriteFirst(sync, snapshot)) return;
     uint64_t counter = snapshot->revision.counter;
     while ((snapshot = context_.hub.WaitNewer(counter, stop)) != nullptr) {
-      std::optional<v1::Batch> batch = sync.Next(snapshot, context_.hub.TouchedSince(counter));
+      std::vector<v1::Batch> batches = sync.Next(snapshot, context_.hub.TouchedSince(counter));
       counter = snapshot->revision.counter;
-      if (batch && !WriteBatch(*std::move(batch))) return;
+      for (v1::Batch& batch : batches) {
+        if (!WriteBatch(std::move(batch))) return;
+      }
     }
+  }
+
+  bool InParts() const {
+    const std::vector<std::string>& capabilities = session_->capabilities;
+    return std::find(capabilities.begin(), capabilities.end(), model::kBatchParts) != capabilities.end();
   }
 
   bool WriteFirst(HostSync& sync, const std::shared_ptr<const Snapshot>& snapshot) {
@@ -247,6 +253,10 @@ class AgentCall {
     welcome.set_store_id(context_.hub.store().store_id());
     for (const std::string& timeline : context_.hub.store().timelines()) welcome.add_timelines(timeline);
     *welcome.mutable_current() = model::EncodeRevision(snapshot->revision);
+    if (session_->protocol_version >= 2) {
+      welcome.set_protocol_version(session_->protocol_version);
+      welcome.add_capabilities(model::kBatchParts);
+    }
     if (!stream_->Write(message)) return false;
     for (v1::Batch& batch : sync.Start(snapshot, held_)) {
       if (!WriteBatch(std::move(batch))) return false;
@@ -266,19 +276,25 @@ class AgentCall {
   }
 
   const ServiceContext& context_;
+  rpc::MemoryBudget& memory_;
   grpc::ServerContext* call_;
   Stream* stream_;
-  const std::shared_ptr<Canceller> canceller_;
+  const rpc::CallGuard guard_;
   std::shared_ptr<HostSession> session_;
   std::map<model::ResourceKey, model::Revision> held_;  // The writer's, once it runs.
 };
 
-class StreamService final : public v1::NetworkStateService::Service {
- public:
-  explicit StreamService(const ServiceContext& context) : context_(context) {}
+const google::protobuf::ServiceDescriptor& Descriptor() {
+  return *v1::StreamRequest::descriptor()->file()->FindServiceByName("NetworkStateService");
+}
 
-  grpc::Status Stream(grpc::ServerContext* call, controller::Stream* stream) override {
-    return AgentCall(context_, call, stream).Run();
+class StreamService final : public rpc::BoundedService<v1::NetworkStateService::Service> {
+ public:
+  StreamService(const ServiceContext& context, rpc::MemoryBudget& memory)
+      : BoundedService(Descriptor(), memory), context_(context) {
+    Streaming<v1::StreamResponse>("Stream", [this](grpc::ServerContext& call, controller::Stream& stream) {
+      return AgentCall(context_, budget(), &call, &stream).Run();
+    });
   }
 
  private:
@@ -287,8 +303,8 @@ class StreamService final : public v1::NetworkStateService::Service {
 
 }  // namespace
 
-std::unique_ptr<grpc::Service> MakeStreamService(const ServiceContext& context) {
-  return std::make_unique<StreamService>(context);
+std::unique_ptr<grpc::Service> MakeStreamService(const ServiceContext& context, rpc::MemoryBudget& memory) {
+  return std::make_unique<StreamService>(context, memory);
 }
 
 }  // namespace kasane::controller

@@ -54,7 +54,7 @@ Input ReadFiles(const std::vector<std::string>& names) {
 
 v1::ApplyRequest RequestOf(const Input& input, bool dry_run) {
   v1::ApplyRequest request;
-  request.set_dry_run(dry_run);
+  request.mutable_options()->set_dry_run(dry_run);
   for (const files::ResourceFile& file : input.files) {
     for (const v1::ApplyItem& item : file.items) {
       v1::ApplyItem& copy = *request.add_items();

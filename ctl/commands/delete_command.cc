@@ -25,7 +25,7 @@ absl::Status AddKeysOfFile(const std::string& name, v1::DeleteRequest& request) 
   for (const v1::ApplyItem& item : file.items) {
     const auto key = model::DecodeKey(item.resource());
     if (!key) return Invalid("{}: {} has no id: which resource is to be deleted?", name, item.path());
-    *request.add_keys() = model::EncodeKey(*key);
+    *request.add_items()->mutable_key() = model::EncodeKey(*key);
   }
   if (file.items.empty()) return Invalid("{}: has no resources", name);
   return absl::OkStatus();
@@ -59,7 +59,8 @@ int RunDelete(const DeleteOptions& options, const Globals& globals) {
   if (!options.kind.empty()) {
     const auto kind = KindArgument(options.kind);
     if (!kind) return kUsage;
-    for (const std::string& id : options.ids) *request.add_keys() = model::EncodeKey({*kind, id});
+    for (const std::string& id : options.ids)
+      *request.add_items()->mutable_key() = model::EncodeKey({*kind, id});
   }
   for (const std::string& file : options.files) {
     const absl::Status status = AddKeysOfFile(file, request);

@@ -72,7 +72,8 @@ absl::StatusOr<v1::ListResponse> ListKinds(ControllerClient& client, const std::
     for (const model::Kind referred : ReferredKinds(kind)) wanted.insert(referred);
   }
   v1::ListRequest request;
-  for (const model::Kind kind : wanted) request.add_kinds(model::EncodeKey({kind, "-"}).kind());
+  for (const model::Kind kind : wanted)
+    request.mutable_filter()->add_kinds(model::EncodeKey({kind, "-"}).kind());
   return client.List(request);
 }
 

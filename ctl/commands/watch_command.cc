@@ -31,6 +31,8 @@ std::string EventLine(const v1::WatchResponse& event) {
       return fmt::format("{}  deleted", KeyText(model::DecodeKey(event.deleted())));
     case v1::WatchResponse::kSynced:
       return fmt::format("-- all of revision {}; changes follow --", event.synced().counter());
+    case v1::WatchResponse::kCommitted:
+      return fmt::format("-- revision {} --", event.committed().counter());
     case v1::WatchResponse::KIND_NOT_SET:
       break;
   }
@@ -42,7 +44,7 @@ int RunWatch(const std::vector<std::string>& kinds, const Globals& globals) {
   for (const std::string& text : kinds) {
     const auto kind = KindArgument(text);
     if (!kind) return kUsage;
-    request.add_kinds(model::EncodeKey({*kind, "-"}).kind());
+    request.mutable_filter()->add_kinds(model::EncodeKey({*kind, "-"}).kind());
   }
   auto client = ControllerClient::Dial(globals);
   if (!client.ok()) return Failed(client.status());

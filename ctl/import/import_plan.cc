@@ -234,7 +234,7 @@ void ImportPlan::TakeNotEnforced(const std::vector<v1::NotEnforced>& items) {
 
 v1::ApplyRequest ImportPlan::Request(bool dry_run) const {
   v1::ApplyRequest request;
-  request.set_dry_run(dry_run);
+  request.mutable_options()->set_dry_run(dry_run);
   for (const Candidate& candidate : candidates_) {
     if (candidate.item.left_out) continue;
     v1::ApplyItem& item = *request.add_items();

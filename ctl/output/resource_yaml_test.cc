@@ -71,7 +71,8 @@ TEST(ResourceYamlTest, APortWithItsStatus) {
   ASSERT_TRUE(google::protobuf::TextFormat::ParseFromString(R"(
       resource { revision { timeline: "t" counter: 7 }
         port { id: "p1" name: "web" network_id: "n1" admin_state_up: true mac_address: "fa:16:3e:00:00:01"
-               fixed_ips { subnet_id: "s1" ip_address: "10.0.0.5" } binding_host_id: "hv1" } }
+               fixed_ips { subnet_id: "s1" ip_address: "10.0.0.5" } binding_host_id: "hv1"
+               port_security_enabled: false } }
       port_status: PORT_STATUS_ACTIVE
       rejections { host_id: "hv2" faults { path: "ports[0].id" message: "is odd" } }
       not_enforced { feature: "dhcp" detail: "It is not." })",

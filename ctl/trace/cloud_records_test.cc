@@ -26,7 +26,9 @@ v1::ListResponse Listed(v1::PortStatus status) {
     v1::ResourceWithStatus& listed = *reply.add_resources();
     *listed.mutable_resource() = item.resource();
     if (item.resource().has_port()) {
-      listed.set_port_status(item.resource().port().admin_state_up() ? status : v1::PORT_STATUS_DOWN);
+      const v1::Port& port = item.resource().port();
+      const bool up = !port.has_admin_state_up() || port.admin_state_up();
+      listed.set_port_status(up ? status : v1::PORT_STATUS_DOWN);
     }
   }
   return reply;

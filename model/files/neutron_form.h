@@ -19,7 +19,6 @@ namespace kasane::files {
 
 enum class Use {
   kRead,      // Read into the protobuf field of the same name, ':' written as '_'.
-  kReadTrue,  // The same for a boolean that is true when absent.
   kFallback,  // An older name of `proto`, read when that is absent.
   kOutput,    // Printed; on input passed over, since it is not the user's to set.
   kIgnored,   // Passed over on input: state, not configuration.

@@ -24,7 +24,6 @@ void ExpectComplete(const Descriptor& message) {
     ASSERT_EQ(field != nullptr, IsStored(form.use)) << message.name() << "." << form.name;
     if (field != nullptr) named.insert(field);
     EXPECT_EQ(form.use == Use::kNotEnforced, !model::feature::Explanation(form.feature).empty()) << form.name;
-    EXPECT_TRUE(form.use != Use::kReadTrue || field->cpp_type() == FieldDescriptor::CPPTYPE_BOOL) << form.name;
   }
   for (int i = 0; i < message.field_count(); ++i) {
     const FieldDescriptor& field = *message.field(i);

@@ -64,17 +64,17 @@ security-groups:
   EXPECT_EQ(network.provider_segmentation_id(), 505U);
   EXPECT_TRUE(network.router_external());
   EXPECT_FALSE(network.admin_state_up());
-  EXPECT_TRUE(network.port_security_enabled());  // Neutron's default.
+  EXPECT_FALSE(network.has_port_security_enabled());  // The controller fills defaults in.
   EXPECT_EQ(file.items[2].resource().subnet().gateway_ip(), "");
-  EXPECT_TRUE(file.items[2].resource().subnet().enable_dhcp());
+  EXPECT_FALSE(file.items[2].resource().subnet().has_enable_dhcp());
   EXPECT_EQ(file.items[3].path(), "ports[0]");
   EXPECT_EQ(file.items[3].resource().port().binding_host_id(), "hv1");
   EXPECT_EQ(file.items[3].resource().port().fixed_ips(0).ip_address(), "10.0.0.5");
-  EXPECT_TRUE(file.items[4].resource().router().external_gateway_info().enable_snat());
+  EXPECT_FALSE(file.items[4].resource().router().external_gateway_info().has_enable_snat());
   EXPECT_EQ(file.items[5].resource().floating_ip().floating_ip_address(), "198.51.100.4");
   const v1::SecurityGroup& group = file.items[6].resource().security_group();
   EXPECT_EQ(file.items[6].path(), "security-groups[0]");
-  EXPECT_TRUE(group.stateful());
+  EXPECT_FALSE(group.has_stateful());
   EXPECT_EQ(group.security_group_rules(0).protocol(), "6");
   EXPECT_EQ(group.security_group_rules(0).port_range_min(), 80U);
 }
@@ -87,7 +87,7 @@ TEST(ResourceFileTest, AbsentNullAndEmptyMeanTheSame) {
   ASSERT_EQ(file.items.size(), 3U);
   for (const auto& item : file.items) {
     EXPECT_FALSE(item.resource().router().has_external_gateway_info());
-    EXPECT_TRUE(item.resource().router().admin_state_up());
+    EXPECT_FALSE(item.resource().router().has_admin_state_up());
   }
 }
 

@@ -245,10 +245,7 @@ void Reader::ReadField(const Value* value, const model::Field& parent, const std
   if (!IsStored(form.use) && value != nullptr) NoteField(form, *value, pattern);
   if (!IsStored(form.use) || form.use == Use::kOutput) return;
   const FieldDescriptor& field = *ProtoField(*out.GetDescriptor(), form);
-  if (value == nullptr) {
-    if (form.use == Use::kReadTrue) out.GetReflection()->SetBool(&out, &field, true);
-    return;
-  }
+  if (value == nullptr) return;
   const model::Field at = parent.Sub(form.name);
   if (form.use == Use::kFallback && !out.GetReflection()->GetString(out, &field).empty()) return;
   if (field.is_repeated()) return ReadList(*value, parent, pattern, form, field, out);

@@ -60,7 +60,8 @@ ordered_json FieldsToJson(const Message& message) {
     const std::string name(form.name);
     if (field->is_repeated()) {
       if (reflection.FieldSize(message, field) > 0) out[name] = ListToJson(message, *field);
-    } else if (field->cpp_type() == FieldDescriptor::CPPTYPE_BOOL || reflection.HasField(message, field)) {
+    } else if (reflection.HasField(message, field) ||
+               (field->cpp_type() == FieldDescriptor::CPPTYPE_BOOL && !field->has_presence())) {
       out[name] = ScalarToJson(message, *field);
     }
   }

@@ -10,6 +10,7 @@
 
 #include "base/status.h"
 #include "kasane/v1/controller.grpc.pb.h"
+#include "model/fault_details.h"
 
 namespace kasane::lab {
 namespace {
@@ -19,9 +20,34 @@ absl::Status FromGrpc(const grpc::Status& status) {
   return Error(static_cast<absl::StatusCode>(status.error_code()), "controller: {}", status.error_message());
 }
 
+// A transaction that is refused for what is in it has the faults in the status's details.
+template <typename Response>
+absl::StatusOr<Transaction> TransactionOf(const grpc::Status& status, const Response& response) {
+  Transaction transaction;
+  transaction.faults = model::DecodeFaultDetails(status.error_details()).faults;
+  if (transaction.faults.empty()) RETURN_IF_ERROR(FromGrpc(status));
+  transaction.revision = response.revision().counter();
+  return transaction;
+}
+
 void SetDeadline(grpc::ClientContext& context, std::chrono::milliseconds deadline) {
   context.set_deadline(std::chrono::system_clock::now() + deadline);
   context.set_wait_for_ready(true);
+}
+
+// All pages.
+absl::StatusOr<v1::ListResponse> ListAll(v1::ControllerService::Stub& stub, v1::ListRequest request,
+                                         std::chrono::milliseconds deadline) {
+  v1::ListResponse all;
+  do {
+    grpc::ClientContext context;
+    SetDeadline(context, deadline);
+    v1::ListResponse page;
+    RETURN_IF_ERROR(FromGrpc(stub.List(&context, request, &page)));
+    request.set_page_token(page.next_page_token());
+    all.MergeFrom(page);
+  } while (!request.page_token().empty());
+  return all;
 }
 
 PortState StateOf(v1::PortStatus status) {
@@ -47,14 +73,6 @@ PortProgress ProgressOf(const v1::ResourceWithStatus& resource) {
     }
   }
   return progress;
-}
-
-template <typename Reply>
-Transaction TransactionOf(const Reply& reply) {
-  Transaction transaction;
-  for (const v1::Fault& fault : reply.faults()) transaction.faults.push_back({fault.path(), fault.message()});
-  transaction.revision = reply.revision().counter();
-  return transaction;
 }
 
 }  // namespace
@@ -103,27 +121,24 @@ absl::StatusOr<Transaction> ControllerClient::Apply(const std::vector<v1::ApplyI
   grpc::ClientContext context;
   SetDeadline(context, deadline);
   v1::ApplyResponse reply;
-  RETURN_IF_ERROR(FromGrpc(stubs_->controller->Apply(&context, request, &reply)));
-  return TransactionOf(reply);
+  const grpc::Status status = stubs_->controller->Apply(&context, request, &reply);
+  return TransactionOf(status, reply);
 }
 
 absl::StatusOr<Transaction> ControllerClient::Delete(const std::vector<model::ResourceKey>& keys,
                                                      std::chrono::milliseconds deadline) {
   v1::DeleteRequest request;
-  for (const model::ResourceKey& key : keys) *request.add_keys() = model::EncodeKey(key);
+  for (const model::ResourceKey& key : keys) *request.add_items()->mutable_key() = model::EncodeKey(key);
   grpc::ClientContext context;
   SetDeadline(context, deadline);
   v1::DeleteResponse reply;
-  RETURN_IF_ERROR(FromGrpc(stubs_->controller->Delete(&context, request, &reply)));
-  return TransactionOf(reply);
+  const grpc::Status status = stubs_->controller->Delete(&context, request, &reply);
+  return TransactionOf(status, reply);
 }
 
 absl::StatusOr<ControllerProgress> ControllerClient::Progress(std::chrono::milliseconds deadline) {
   ControllerProgress progress;
-  grpc::ClientContext context;
-  SetDeadline(context, deadline);
-  v1::ListResponse reply;
-  RETURN_IF_ERROR(FromGrpc(stubs_->controller->List(&context, v1::ListRequest(), &reply)));
+  ASSIGN_OR_RETURN(const v1::ListResponse reply, ListAll(*stubs_->controller, v1::ListRequest(), deadline));
   std::vector<model::Fault> ignored;
   for (const v1::ResourceWithStatus& resource : reply.resources()) {
     const auto decoded = Decode(resource.resource(), "", ignored);
@@ -153,12 +168,9 @@ absl::StatusOr<std::vector<HostProgress>> ControllerClient::Hosts(std::chrono::m
 }
 
 absl::StatusOr<std::map<PortId, PortProgress>> ControllerClient::Ports(std::chrono::milliseconds deadline) {
-  grpc::ClientContext context;
-  SetDeadline(context, deadline);
   v1::ListRequest request;
-  request.add_kinds(v1::RESOURCE_KIND_PORT);
-  v1::ListResponse reply;
-  RETURN_IF_ERROR(FromGrpc(stubs_->controller->List(&context, request, &reply)));
+  request.mutable_filter()->add_kinds(v1::RESOURCE_KIND_PORT);
+  ASSIGN_OR_RETURN(const v1::ListResponse reply, ListAll(*stubs_->controller, request, deadline));
   std::map<PortId, PortProgress> ports;
   for (const v1::ResourceWithStatus& resource : reply.resources()) {
     ports[PortId(resource.resource().port().id())] = ProgressOf(resource);
@@ -183,7 +195,7 @@ struct PortWatch::State {
 
   void Read() {
     v1::WatchRequest request;
-    request.add_kinds(v1::RESOURCE_KIND_PORT);
+    request.mutable_filter()->add_kinds(v1::RESOURCE_KIND_PORT);
     auto stream = stubs->controller->Watch(&context, request);
     for (v1::WatchResponse event; stream->Read(&event);) {
       const std::lock_guard lock(mutex);
