@@ -105,8 +105,10 @@ void Emit(const ordered_json& json, YAML::Emitter& out) {
     const auto& text = json.get_ref<const std::string&>();
     if (!IsPlain(text)) out << YAML::DoubleQuoted;
     out << text;
+  } else if (json.is_null()) {
+    out << YAML::Null;
   } else {
-    out << json.dump();  // Numbers, booleans and null are written alike.
+    out << json.dump();  // Numbers and booleans are written alike.
   }
 }
 
@@ -170,6 +172,7 @@ ordered_json ToJson(const google::protobuf::Message& message) {
 
 std::string ToYaml(const ordered_json& json) {
   YAML::Emitter out;
+  out.SetNullFormat(YAML::LowerNull);
   Emit(json, out);
   return std::string(out.c_str(), out.size()) + "\n";
 }
