@@ -1,11 +1,36 @@
 #include "base/arguments.h"
 
+#include <fmt/format.h>
+
 #include <CLI/CLI.hpp>
 #include <cstdio>
 #include <sstream>
 #include <utility>
 
+#include "base/edit_distance.h"
+
 namespace kasane::cli {
+namespace {
+
+// CLI11 says only that a subcommand is missing where a word names none.
+std::optional<Ending> UnknownCommand(const CLI::App& app, const CLI::ParseError& error) {
+  if (error.get_exit_code() == 0 || !app.get_subcommands().empty()) return std::nullopt;
+  const auto commands =
+      app.get_subcommands([](const CLI::App* command) { return !command->get_group().empty(); });
+  if (commands.empty()) return std::nullopt;
+  for (const std::string& word : app.remaining()) {
+    if (word.starts_with('-')) continue;
+    std::vector<std::string> names;
+    for (const CLI::App* command : commands) names.push_back(command->get_name());
+    const std::string_view nearest = Nearest(word, names);
+    return Ending{error.get_exit_code(), "",
+                  fmt::format("{}: '{}' is no command{}\nThere are {}; --help says what they do.\n",
+                              app.get_name(), word.substr(0, 80), DidYouMean(nearest), fmt::join(names, ", "))};
+  }
+  return std::nullopt;
+}
+
+}  // namespace
 
 Option Option::Required() { return Option(option_->required()); }
 Option Option::ShowDefault() { return Option(option_->capture_default_str()); }
@@ -96,6 +121,7 @@ std::optional<Ending> CommandLine::Parse(int argc, const char* const* argv) {
   try {
     app_->parse(argc, argv);
   } catch (const CLI::ParseError& error) {
+    if (const auto ending = UnknownCommand(*app_, error)) return ending;
     std::ostringstream out;
     std::ostringstream err;
     const int code = app_->exit(error, out, err);

@@ -6,7 +6,8 @@
 #   deploy/lab.sh matrix [TOPOLOGY]   try again who reaches whom
 #   deploy/lab.sh down                remove it
 #
-# TOPOLOGY is a resource file; default: tests/data/neutron-shop-ads.json. What it should do is written down
+# TOPOLOGY is a resource file or a dump of a real cloud, of which what `kasanectl import` would take is brought up, and
+# what is left out is named; default: tests/data/neutron-shop-ads.json. What it should do is written down
 # in deploy/topologies/NAME.expect.yaml; the exit status is 0 only if it does, and 3 if nothing is written
 # down, so that nothing was tried. KASANE_LAB names the lab (default: lab), so that several can be up.
 set -euo pipefail

@@ -26,10 +26,12 @@ std::vector<Candidate> FlowOwners(const vswitch::HostView& view,
   return candidates;
 }
 
-v1::Flow FlowOf(const vswitch::InstalledEntry& entry) {
+// With a view the owner has its name.
+v1::Flow FlowOf(const vswitch::InstalledEntry& entry, const vswitch::HostView* view = nullptr) {
   v1::Flow flow;
   flow.set_owner_kind(std::string(Label(entry.owner.kind)));
   flow.set_owner_id(entry.owner.id);
+  if (view != nullptr && !entry.owner.id.empty()) flow.set_owner_name(OwnerName(*view, entry.owner));
   flow.set_stage(entry.stage);
   flow.set_key(entry.key);
   flow.set_action(entry.action);
@@ -98,7 +100,7 @@ absl::StatusOr<v1::ListFlowsResponse> FlowsReply(const AgentSnapshot& snapshot,
   }
   v1::ListFlowsResponse reply;
   for (const vswitch::InstalledEntry& entry : entries) {
-    if (!owner || entry.owner == *owner) *reply.add_flows() = FlowOf(entry);
+    if (!owner || entry.owner == *owner) *reply.add_flows() = FlowOf(entry, snapshot.view.get());
   }
   return reply;
 }

@@ -52,6 +52,17 @@ Input ReadFiles(const std::vector<std::string>& names) {
   return input;
 }
 
+// What the controller says of a value gets the line that the value is on.
+void AddLine(const std::vector<files::ResourceFile>& files, model::Fault& fault) {
+  for (const files::ResourceFile& file : files) {
+    const std::string prefix = InFile(file.name, "");
+    if (!fault.path.starts_with(prefix)) continue;
+    const int line = files::LineOf(file, std::string_view(fault.path).substr(prefix.size()));
+    if (line > 0) fault.message += fmt::format(" (line {})", line);
+    return;
+  }
+}
+
 v1::ApplyRequest RequestOf(const Input& input, bool dry_run) {
   v1::ApplyRequest request;
   request.mutable_options()->set_dry_run(dry_run);
@@ -89,7 +100,10 @@ int RunApply(const ApplyOptions& options, const Globals& globals) {
     return Failed(reply.status());
   }
   std::vector<model::Fault> judged;
-  for (const v1::Fault& fault : reply->faults()) judged.push_back({fault.path(), fault.message()});
+  for (const v1::Fault& fault : reply->faults()) {
+    judged.push_back({fault.path(), fault.message()});
+    AddLine(input.files, judged.back());
+  }
   const std::vector<model::Fault> faults = MergeFaults(input.faults, judged);
   if (!faults.empty()) return Refuse(globals, faults, *std::move(reply));
   const std::string report = ApplyReport(*reply, input.files, options.dry_run, options.verbose);
@@ -103,13 +117,17 @@ int RunApply(const ApplyOptions& options, const Globals& globals) {
 void AddApply(cli::Command& app, Action& action) {
   auto options = std::make_shared<ApplyOptions>();
   cli::Command command =
-      app.AddCommand("apply", "Create or update the resources of files, all of them or none");
+      app.AddCommand("apply", "Create or update the resources of files that people write, all or none");
   command.AddOption("-f,--file", options->files, "Resource file, YAML or JSON; - for standard input")
       .Required();
   command.AddFlag("--dry-run", options->dry_run, "Judge and say what would change; store nothing");
   command.AddFlag("-v,--verbose", options->verbose,
                   "List each resource that is not enforced, and Neutron's fields that are not used");
-  command.Footer("Example:\n  kasanectl apply -f topology.json --dry-run -v");
+  command.Footer(
+      "Every fault is printed at once, with file, field and line. A dump of a real cloud has things that no "
+      "check "
+      "lets\npass: `kasanectl import` takes what can be taken of it.\n"
+      "Examples:\n  kasanectl apply -f topology.yaml\n  kasanectl apply -f topology.json --dry-run -v");
   command.OnParsed([&action, options] {
     action = [options](const Globals& globals) { return RunApply(*options, globals); };
   });

@@ -1,12 +1,16 @@
 // kasanectl delete
 #include <fmt/format.h>
 
+#include <set>
+
 #include "base/status.h"
 #include "ctl/clients.h"
 #include "ctl/commands/globals.h"
 #include "ctl/commands/run.h"
 #include "ctl/output/apply_report.h"
+#include "ctl/selection.h"
 #include "kasane/v1/controller.pb.h"
+#include "model/field.h"
 #include "model/files/resource_file.h"
 
 namespace kasane::ctl {
@@ -31,10 +35,33 @@ absl::Status AddKeysOfFile(const std::string& name, v1::DeleteRequest& request) 
   return absl::OkStatus();
 }
 
-int Send(const Globals& globals, const v1::DeleteRequest& request) {
-  auto client = ControllerClient::Dial(globals);
-  if (!client.ok()) return Failed(client.status());
-  const auto reply = client->Delete(request);
+// The keys of what the words name, as `get` takes them. A word that names nothing goes as it is: the controller
+// says so.
+absl::Status AddKeysOfWords(ControllerClient& client, model::Kind kind, const std::vector<std::string>& words,
+                            v1::DeleteRequest& request) {
+  v1::ListRequest list;
+  list.mutable_filter()->add_kinds(model::EncodeKey({kind, "-"}).kind());
+  ASSIGN_OR_RETURN(const v1::ListResponse reply, client.List(list));
+  Resources all;
+  for (const v1::ResourceWithStatus& resource : reply.resources()) all.push_back(&resource);
+  std::set<std::string> ids;
+  for (const std::string& word : words) {
+    const Resources found = Matching(all, word);
+    if (found.size() > 1) {
+      std::vector<std::string> candidates;
+      for (const auto* resource : found) candidates.push_back(model::DecodeKey(resource->resource())->id);
+      return Error(absl::StatusCode::kFailedPrecondition,
+                   "{} names {}: {}; give the id of the one that is meant", model::Quoted(word),
+                   Count(found.size(), Label(kind)), Join(candidates));
+    }
+    const std::string id = found.empty() ? word : model::DecodeKey(found.front()->resource())->id;
+    if (ids.insert(id).second) *request.add_items()->mutable_key() = model::EncodeKey({kind, id});
+  }
+  return absl::OkStatus();
+}
+
+int Send(const Globals& globals, ControllerClient& client, const v1::DeleteRequest& request) {
+  const auto reply = client.Delete(request);
   if (!reply.ok()) return Failed(reply.status());
   const bool refused = !reply->faults().empty();
   const std::string table = refused
@@ -56,17 +83,19 @@ int RunDelete(const DeleteOptions& options, const Globals& globals) {
   }
   v1::DeleteRequest request;
   request.set_dry_run(options.dry_run);
-  if (!options.kind.empty()) {
-    const auto kind = KindArgument(options.kind);
-    if (!kind) return kUsage;
-    for (const std::string& id : options.ids)
-      *request.add_items()->mutable_key() = model::EncodeKey({*kind, id});
+  const auto kind = options.kind.empty() ? std::nullopt : KindArgument(options.kind);
+  if (!options.kind.empty() && !kind) return kUsage;
+  auto client = ControllerClient::Dial(globals);
+  if (!client.ok()) return Failed(client.status());
+  if (kind) {
+    const absl::Status status = AddKeysOfWords(*client, *kind, options.ids, request);
+    if (!status.ok()) return Failed(status);
   }
   for (const std::string& file : options.files) {
     const absl::Status status = AddKeysOfFile(file, request);
     if (!status.ok()) return Failed(status);
   }
-  return Send(globals, request);
+  return Send(globals, *client, request);
 }
 
 }  // namespace
@@ -75,11 +104,13 @@ void AddDelete(cli::Command& app, Action& action) {
   auto options = std::make_shared<DeleteOptions>();
   cli::Command command = app.AddCommand("delete", "Delete resources, all of those named or none");
   command.AddOption("KIND", options->kind, "port, network, router, ...");
-  command.AddOption("ID", options->ids, "Whole ids");
+  command.AddOption("ID", options->ids, "Ids, names, or beginnings of ids that name one resource");
   command.AddOption("-f,--file", options->files, "Delete what these resource files have; - for standard input");
   command.AddFlag("--dry-run", options->dry_run, "Judge and say what would be deleted; delete nothing");
   command.Footer(
-      "Examples:\n  kasanectl delete port 23a5701f-a2e7-40a3-bc53-5c02e8983cc9\n"
+      "Nothing is deleted if something that stays would refer to it; give both.\n"
+      "Examples:\n  kasanectl delete port shop-front1\n  kasanectl delete port "
+      "23a5701f-a2e7-40a3-bc53-5c02e8983cc9\n"
       "  kasanectl delete -f topology.json --dry-run");
   command.OnParsed([&action, options] {
     action = [options](const Globals& globals) { return RunDelete(*options, globals); };

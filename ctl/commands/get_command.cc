@@ -10,6 +10,7 @@
 #include "ctl/commands/run.h"
 #include "ctl/output/apply_report.h"
 #include "ctl/output/kind_tables.h"
+#include "ctl/selection.h"
 #include "kasane/v1/controller.pb.h"
 #include "model/decode.h"
 #include "model/files/resource_yaml.h"
@@ -17,8 +18,6 @@
 
 namespace kasane::ctl {
 namespace {
-
-using Resources = std::vector<const v1::ResourceWithStatus*>;
 
 struct GetOptions {
   std::string kind;
@@ -32,20 +31,6 @@ Resources OfKind(const v1::ListResponse& reply, model::Kind kind) {
     if (key && key->kind == kind) out.push_back(&resource);
   }
   return out;
-}
-
-// The resources with this id, else those with this name, else those whose id begins with it.
-Resources Matching(const Resources& all, const std::string& text) {
-  constexpr size_t kMinPrefix = 4;
-  Resources by_name;
-  Resources by_prefix;
-  for (const auto* resource : all) {
-    const std::string id = model::DecodeKey(resource->resource())->id;
-    if (id == text) return {resource};
-    if (model::NameOf(resource->resource()) == text) by_name.push_back(resource);
-    if (text.size() >= kMinPrefix && id.starts_with(text)) by_prefix.push_back(resource);
-  }
-  return by_name.empty() ? by_prefix : by_name;
 }
 
 // Those that `ids` name, each once, in the order of the list; `missing` are the ids that name none.
@@ -144,7 +129,32 @@ int Show(const Globals& globals, const std::vector<model::Kind>& kinds, const st
   return missing.empty() ? kOk : kFailed;
 }
 
+// Without a kind: those that there are.
+int ListKindNames(const Globals& globals) {
+  static constexpr std::pair<model::Kind, const char*> kTexts[] = {
+      {model::Kind::kHost, "hypervisors, with their tunnel addresses"},
+      {model::Kind::kNetwork, "networks of tenants, and of providers"},
+      {model::Kind::kSubnet, "address ranges on networks"},
+      {model::Kind::kPort, "attachments to networks: of VMs, routers, DHCP servers"},
+      {model::Kind::kRouter, "routers, with interfaces, routes and gateway"},
+      {model::Kind::kFloatingIp, "addresses outside for ports"},
+      {model::Kind::kSecurityGroup, "rules of what ports may send and receive"},
+      {model::Kind::kAddressClaim, "which port was heard last to speak for an address"},
+  };
+  nlohmann::ordered_json kinds = nlohmann::ordered_json::array();
+  Table table({{"KIND"}, {"WHAT"}});
+  for (const auto& [kind, text] : kTexts) {
+    table.Add({std::string(model::Plural(kind)), text});
+    kinds.push_back(model::Plural(kind));
+  }
+  table.Add({"all", "everything"});
+  const bool for_people = globals.format == Format::kTable;
+  fmt::print("{}", for_people ? table.ToString() : Render({{"kinds", std::move(kinds)}}, globals.format));
+  return kOk;
+}
+
 int RunGet(const GetOptions& options, const Globals& globals) {
+  if (options.kind.empty()) return ListKindNames(globals);
   if (options.kind == "all") {
     if (!options.ids.empty()) return WrongUsage("`get all` takes no ids; name the kind instead of all");
     return Show(globals, {std::begin(model::kAllKinds), std::end(model::kAllKinds)}, {});
@@ -177,10 +187,15 @@ int RunHosts(const Globals& globals) {
 void AddGet(cli::Command& app, Action& action) {
   auto options = std::make_shared<GetOptions>();
   cli::Command command = app.AddCommand("get", "Show the controller's resources of a kind, or all");
-  command.AddOption("KIND", options->kind, "ports, networks, routers, ..., or all").Required();
+  command.AddOption("KIND", options->kind,
+                    "ports, networks, routers, ..., or all; none: the kinds that there are");
   command.AddOption("ID", options->ids, "Ids, names, or beginnings of ids; all if none");
   command.Footer(
-      "Examples:\n  kasanectl get ports\n  kasanectl get router shop-router -o yaml\n  kasanectl get all -o "
+      "Shows status, which hosts refuse a resource and why, and what of it is not enforced (of each one if ids "
+      "are "
+      "given).\n"
+      "Examples:\n  kasanectl get\n  kasanectl get ports\n  kasanectl get router shop-router -o yaml\n  "
+      "kasanectl get all -o "
       "json");
   command.OnParsed(
       [&action, options] { action = [options](const Globals& globals) { return RunGet(*options, globals); }; });

@@ -10,7 +10,7 @@ absl::StatusOr<v1::ApplyResponse> Import(ImportPlan& plan, bool dry_run, ApplyCa
   while (true) {
     ASSIGN_OR_RETURN(v1::ApplyResponse reply, apply(plan.Request(dry_run)));
     if (reply.faults().empty()) {
-      plan.TakeNotEnforced({reply.not_enforced().begin(), reply.not_enforced().end()});
+      plan.NoteNotEnforced();
       return reply;
     }
     std::vector<model::Fault> faults;

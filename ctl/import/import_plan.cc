@@ -9,6 +9,7 @@
 #include "kasane/v1/resources.pb.h"
 #include "model/features.h"
 #include "model/files/document.h"
+#include "model/not_enforced.h"
 #include "model/references.h"
 #include "model/resource_name.h"
 
@@ -223,12 +224,14 @@ bool ImportPlan::TakeFaults(const std::vector<model::Fault>& faults) {
   return progress;
 }
 
-void ImportPlan::TakeNotEnforced(const std::vector<v1::NotEnforced>& items) {
-  for (const v1::NotEnforced& item : items) {
-    const auto key = model::DecodeKey(item.key());
-    const auto found = key ? by_key_.find(*key) : by_key_.end();
-    if (found == by_key_.end()) continue;
-    candidates_[found->second].item.shortfalls.push_back({item.feature(), item.detail()});
+void ImportPlan::NoteNotEnforced() {
+  model::NetworkState state;
+  for (const Candidate& candidate : candidates_) {
+    if (!candidate.item.left_out && candidate.value) Upsert(state, *candidate.value);
+  }
+  for (model::NotEnforcedItem& item : model::NotEnforced(state)) {
+    candidates_[by_key_.at(item.key)].item.shortfalls.push_back(
+        {std::move(item.feature), std::move(item.detail)});
   }
 }
 

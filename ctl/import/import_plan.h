@@ -18,7 +18,6 @@
 
 namespace kasane::v1 {
 class ApplyRequest;
-class NotEnforced;
 }  // namespace kasane::v1
 
 namespace kasane::ctl {
@@ -47,8 +46,9 @@ class ImportPlan {
 
   // Takes out what the controller found wrong in a Request(). False: none of it is anything of this dump.
   bool TakeFaults(const std::vector<model::Fault>& faults);
-  // What the controller says of resources that it took.
-  void TakeNotEnforced(const std::vector<v1::NotEnforced>& items);
+  // Notes what of the resources that are taken is not enforced. Found here and not taken from the controller's
+  // reply, which names no more than some thousands.
+  void NoteNotEnforced();
 
   // In the order of the files: of the kinds that Kasane has, then others.
   std::vector<const ImportItem*> Items() const;

@@ -44,7 +44,7 @@ std::vector<std::string> FeaturesOf(const ImportPlan& plan) {
 
 constexpr char kCloud[] = R"(
 networks: [{id: n1, provider:segmentation_id: 5}]
-subnets: [{id: s1, network_id: n1, ip_version: 4, cidr: 10.0.0.0/24}]
+subnets: [{id: s1, network_id: n1, ip_version: 4, cidr: 10.0.0.0/24, enable_dhcp: false}]
 routers:
 - id: r1
   routes:

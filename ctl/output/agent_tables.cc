@@ -195,8 +195,8 @@ std::string FlowsTable(const v1::ListFlowsResponse& reply) {
     const std::string action = flow.drop_reason().empty()
                                    ? flow.action()
                                    : fmt::format("{} ({})", NameOr(flow.action(), "drop"), flow.drop_reason());
-    table.Add({flow.stage(), OwnerText(flow.owner_kind(), flow.owner_id()), Number(flow.packets()),
-               NameOr(flow.key(), "any"), action});
+    table.Add({flow.stage(), OwnerText(flow.owner_kind(), NameOr(flow.owner_name(), flow.owner_id())),
+               Number(flow.packets()), NameOr(flow.key(), "any"), action});
   }
   return table.ToString();
 }
@@ -206,7 +206,8 @@ std::string DifferencesTable(const v1::CompareFlowsResponse& reply) {
   Table table({{"SWITCH"}, {"STAGE"}, {"OWNER", 44}, {"KEY", 44, true}, {"ACTION", 44, true}});
   for (const v1::FlowDifference& difference : reply.differences()) {
     const v1::Flow& flow = difference.flow();
-    table.Add({difference.kind(), flow.stage(), OwnerText(flow.owner_kind(), flow.owner_id()),
+    table.Add({difference.kind(), flow.stage(),
+               OwnerText(flow.owner_kind(), NameOr(flow.owner_name(), flow.owner_id())),
                NameOr(flow.key(), "any"), NameOr(flow.action(), "drop")});
   }
   return table.ToString();

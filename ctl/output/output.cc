@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <google/protobuf/descriptor.h>
 #include <google/protobuf/message.h>
+#include <yaml-cpp/emitter.h>
 
 #include <algorithm>
 #include <cctype>
@@ -84,41 +85,30 @@ std::string JsonText(const ordered_json& json, int indent) {
   return json.dump(indent, ' ', false, ordered_json::error_handler_t::replace);
 }
 
-// A string in JSON's quotes is the same string in YAML.
-std::string YamlScalar(const ordered_json& json) {
-  if (json.is_string() && IsPlain(json.get_ref<const std::string&>())) return json.get<std::string>();
-  return JsonText(json, -1);
-}
-
-void AppendYaml(const ordered_json& json, size_t indent, std::string& out) {
-  const std::string margin(indent, ' ');
-  // A value behind "key:" or "-": scalars and empty collections on the same line, else below.
-  const auto value = [&](const ordered_json& item) {
-    if (item.is_primitive() || item.empty()) {
-      out += " " + YamlScalar(item) + "\n";
-    } else {
-      out += "\n";
-      AppendYaml(item, indent + 2, out);
-    }
-  };
-  if (json.is_object() && !json.empty()) {
+// yaml-cpp quotes a string only where it would not be one line of text: "1" and "no" would come back as
+// something else.
+void Emit(const ordered_json& json, YAML::Emitter& out) {
+  if (json.is_object()) {
+    out << (json.empty() ? YAML::Flow : YAML::Block) << YAML::BeginMap;
     for (const auto& [key, item] : json.items()) {
-      out += margin + YamlScalar(key) + ":";
-      value(item);
+      out << YAML::Key;
+      Emit(key, out);
+      out << YAML::Value;
+      Emit(item, out);
     }
-  } else if (json.is_array() && !json.empty()) {
-    for (const auto& item : json) {
-      const size_t begin = out.size();
-      if (item.is_object() && !item.empty()) {
-        AppendYaml(item, indent + 2, out);
-        out[begin + indent] = '-';
-      } else {
-        out += margin + "-";
-        value(item);
-      }
-    }
+    out << YAML::EndMap;
+  } else if (json.is_array()) {
+    out << (json.empty() ? YAML::Flow : YAML::Block) << YAML::BeginSeq;
+    for (const auto& item : json) Emit(item, out);
+    out << YAML::EndSeq;
+  } else if (json.is_string()) {
+    const auto& text = json.get_ref<const std::string&>();
+    if (!IsPlain(text)) out << YAML::DoubleQuoted;
+    out << text;
+  } else if (json.is_null()) {
+    out << YAML::Null;
   } else {
-    out += margin + YamlScalar(json) + "\n";
+    out << json.dump();  // Numbers and booleans are written alike.
   }
 }
 
@@ -126,7 +116,8 @@ std::string Printable(std::string_view text) {
   std::string out(text);
   for (char& c : out) {
     const auto byte = static_cast<unsigned char>(c);
-    if (byte < 0x20 || byte == 0x7f) c = '?';
+    if (c == '\t') c = ' ';
+    if (static_cast<unsigned char>(c) < 0x20 || byte == 0x7f) c = '?';
   }
   return out;
 }
@@ -180,9 +171,10 @@ ordered_json ToJson(const google::protobuf::Message& message) {
 }
 
 std::string ToYaml(const ordered_json& json) {
-  std::string out;
-  AppendYaml(json, 0, out);
-  return out;
+  YAML::Emitter out;
+  out.SetNullFormat(YAML::LowerNull);
+  Emit(json, out);
+  return std::string(out.c_str(), out.size()) + "\n";
 }
 
 std::string Render(const ordered_json& json, Format format) {

@@ -28,13 +28,13 @@ std::string Render(const nlohmann::ordered_json& json, Format format);
 
 struct Column {
   std::string title;
-  size_t width = 0;    // Longer text is cut, or wrapped, to this many characters. 0: no limit.
+  size_t width = 0;    // Longer text is cut, or wrapped, to this many columns of a terminal. 0: no limit.
   bool wrap = false;   // Continue on the next line, broken after ',' or ' ', instead of cutting.
   bool right = false;  // Flush right, for numbers.
 };
 
 // Columns aligned, two spaces between. Empty cells show as "-". Control characters, which could come from
-// a peer of another version, show as '?'.
+// a peer of another version, show as '?', tabs as a space.
 class Table {
  public:
   explicit Table(std::vector<Column> columns) : columns_(std::move(columns)) {}

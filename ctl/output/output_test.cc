@@ -1,6 +1,7 @@
 #include "ctl/output/output.h"
 
 #include <gtest/gtest.h>
+#include <yaml-cpp/yaml.h>
 
 #include <nlohmann/json.hpp>
 
@@ -48,6 +49,16 @@ TEST(TableTest, ControlCharactersDoNotReachTheTerminal) {
             "a?[31mb  c?d  e\n");
 }
 
+TEST(TableTest, WideCharactersTakeTwoColumns) {
+  Table table({{"NAME", 6}, {"A"}, {"B"}});
+  table.Add({"重ね", "a", "b"});
+  table.Add({"重ね重ね", "a\tb", "b"});
+  EXPECT_EQ(table.ToString(),
+            "NAME   A    B\n"
+            "重ね   a    b\n"
+            "重ね…  a b  b\n");
+}
+
 TEST(TableTest, WithoutRowsTheTitlesStand) {
   EXPECT_EQ(Table({{"ID"}, {"NAME"}, {"X"}}).ToString(), "ID  NAME  X\n");
 }
@@ -73,6 +84,14 @@ e:
   - []
 binding:host_id: fa:16:3e:00:00:01
 )");
+}
+
+TEST(YamlTest, TextComesBackAsItWas) {
+  const auto json = ordered_json::parse(
+      R"({"a": ["重ね", "x\\ty\\nz", "\\u0007", "~", "1e3", "0x1f", "- a", "a: b", "null"]})");
+  const YAML::Node read = YAML::Load(ToYaml(json));
+  for (size_t i = 0; i < json["a"].size(); ++i)
+    EXPECT_EQ(read["a"][i].as<std::string>(), json["a"][i].get<std::string>()) << i;
 }
 
 TEST(YamlTest, ScalarsAndEmptyDocuments) {

@@ -139,12 +139,12 @@ TEST(AgentTablesTest, APortThatIsNotActiveSaysWhy) {
 
 TEST(AgentTablesTest, Flows) {
   const auto reply = Parse<v1::ListFlowsResponse>(R"(
-      flows { owner_kind: "port" owner_id: "p1" stage: "l2" key: "dl_dst=fa:16:3e:00:00:01"
+      flows { owner_kind: "port" owner_id: "p1" owner_name: "web" stage: "l2" key: "dl_dst=fa:16:3e:00:00:01"
               action: "output:7" packets: 12 }
       flows { owner_kind: "pipeline" stage: "l2" drop_reason: "unknown_mac" })");
   EXPECT_EQ(FlowsTable(reply),
             "STAGE  OWNER     PACKETS  KEY                       ACTION\n"
-            "l2     port p1        12  dl_dst=fa:16:3e:00:00:01  output:7\n"
+            "l2     port web       12  dl_dst=fa:16:3e:00:00:01  output:7\n"
             "l2     pipeline        0  any                       drop (unknown_mac)\n");
 }
 

@@ -23,6 +23,8 @@ bool IsNullText(std::string_view text) {
 // Builds the tree. After the first error it ignores the rest of the events.
 class Builder : public YAML::EventHandler {
  public:
+  explicit Builder(size_t max_values) : max_values_(max_values) {}
+
   const absl::Status& status() const { return status_; }
   ValuePtr root() const { return root_ ? root_ : std::make_shared<const Value>(); }
 
@@ -97,11 +99,11 @@ class Builder : public YAML::EventHandler {
 
   // Takes `values` off the budget; false, with an error, when it is spent.
   bool Count(size_t values, const YAML::Mark& mark) {
-    if (values <= kMaxDocumentValues - count_) {
+    if (values <= max_values_ - count_) {
       count_ += values;
       return true;
     }
-    Fail(mark, fmt::format("more than {} values, aliases expanded; split the file", kMaxDocumentValues));
+    Fail(mark, fmt::format("more than {} values, aliases expanded; split the file", max_values_));
     return false;
   }
 
@@ -147,6 +149,7 @@ class Builder : public YAML::EventHandler {
     }
   }
 
+  const size_t max_values_;
   absl::Status status_;
   ValuePtr root_;
   int documents_ = 0;
@@ -199,11 +202,11 @@ std::string_view TypeName(const Value& value) {
   return value.IsNumber() ? "a number" : "a string";
 }
 
-absl::StatusOr<ValuePtr> ParseDocument(const std::string& text) {
-  if (text.size() > kMaxDocumentBytes) {
-    return Invalid("{} bytes long; at most {} are read, split it", text.size(), kMaxDocumentBytes);
+absl::StatusOr<ValuePtr> ParseDocument(const std::string& text, const DocumentLimits& limits) {
+  if (text.size() > limits.bytes) {
+    return Invalid("{} bytes long; at most {} are read, split it", text.size(), limits.bytes);
   }
-  Builder builder;
+  Builder builder(limits.values);
   try {
     std::istringstream stream(text);
     YAML::Parser parser(stream);

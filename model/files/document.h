@@ -37,11 +37,16 @@ struct Value {
 // "a list", "a mapping", "a number", ... for messages.
 std::string_view TypeName(const Value& value);
 
-inline constexpr size_t kMaxDocumentBytes = size_t{64} << 20;
-inline constexpr size_t kMaxDocumentValues = size_t{4} << 20;  // Aliases count as what they expand to.
+struct DocumentLimits {
+  size_t bytes = size_t{64} << 20;
+  size_t values = size_t{4} << 20;  // Aliases count as what they expand to.
+};
+// For dumps of whole clouds: some 400,000 ports as Neutron writes them. A value takes about 200 bytes of
+// memory.
+inline constexpr DocumentLimits kDumpLimits = {.bytes = size_t{512} << 20, .values = size_t{32} << 20};
 inline constexpr size_t kMaxDocumentDepth = 32;
 
 // The only document in `text`. An empty text is a null. Errors name line and column.
-absl::StatusOr<ValuePtr> ParseDocument(const std::string& text);
+absl::StatusOr<ValuePtr> ParseDocument(const std::string& text, const DocumentLimits& limits = {});
 
 }  // namespace kasane::files

@@ -84,7 +84,7 @@ TEST(DocumentTest, AnAliasBombIsDefused) {
 }
 
 TEST(DocumentTest, SizeIsBounded) {
-  EXPECT_THAT(ErrorOf(std::string(kMaxDocumentBytes + 1, ' ')), HasSubstr("at most 67108864 are read"));
+  EXPECT_THAT(ErrorOf(std::string(DocumentLimits().bytes + 1, ' ')), HasSubstr("at most 67108864 are read"));
 }
 
 }  // namespace

@@ -16,25 +16,27 @@
 namespace kasane::files {
 namespace {
 
-absl::StatusOr<std::string> ReadAll(std::istream& stream) {
+absl::StatusOr<std::string> ReadAll(std::istream& stream, size_t most) {
   std::string text;
   char chunk[1 << 16];
   while (stream.read(chunk, sizeof chunk) || stream.gcount() > 0) {
     text.append(chunk, static_cast<size_t>(stream.gcount()));
-    if (text.size() > kMaxDocumentBytes) return Invalid("longer than {} bytes; split it", kMaxDocumentBytes);
+    if (text.size() > most) return Invalid("longer than {} bytes; split it", most);
   }
   return text;
 }
 
-absl::StatusOr<std::string> ReadFile(const std::string& name) {
-  if (name == "-") return ReadAll(std::cin);
+absl::StatusOr<std::string> ReadFile(const std::string& name, size_t most) {
+  if (name == "-") return ReadAll(std::cin, most);
   std::error_code ignored;
   if (std::filesystem::is_directory(name, ignored)) return Invalid("is a directory; name the files in it");
   errno = 0;
   std::ifstream stream(name, std::ios::binary);
   if (!stream) return Error(absl::StatusCode::kNotFound, "cannot be read: {}", std::strerror(errno));
-  return ReadAll(stream);
+  return ReadAll(stream, most);
 }
+
+DocumentLimits LimitsOf(Unknown unknown) { return unknown == Unknown::kNote ? kDumpLimits : DocumentLimits(); }
 
 // The item or field of that name, or nullptr.
 const Value* Child(const Value& value, std::string_view name, bool is_index) {
@@ -58,7 +60,7 @@ ResourceFile& ResourceFile::operator=(ResourceFile&&) noexcept = default;
 
 absl::StatusOr<ResourceFile> ParseResourceFile(const std::string& name, const std::string& text,
                                                Unknown unknown) {
-  const auto document = ParseDocument(text);
+  const auto document = ParseDocument(text, LimitsOf(unknown));
   if (!document.ok()) return Annotate(document.status(), name);
   ResourceFile out = ResourcesFromDocument(name, **document, unknown);
   out.document = *document;
@@ -74,7 +76,7 @@ ResourceFile ResourcesFromDocument(const std::string& name, const Value& documen
 
 absl::StatusOr<ResourceFile> ReadResourceFile(const std::string& name, Unknown unknown) {
   const std::string shown = name == "-" ? "standard input" : name;
-  const auto text = ReadFile(name);
+  const auto text = ReadFile(name, LimitsOf(unknown).bytes);
   if (!text.ok()) return Annotate(text.status(), shown);
   return ParseResourceFile(shown, *text, unknown);
 }

@@ -4,6 +4,7 @@
 #include <absl/status/statusor.h>
 
 #include <string>
+#include <vector>
 
 #include "model/files/resource_file.h"
 #include "model/network_state.h"
@@ -13,10 +14,10 @@ namespace kasane::lab {
 struct Topology {
   files::ResourceFile file;
   model::NetworkState state;
+  std::vector<std::string> left_out;  // What of the file is not taken, a line each, with the reason.
 };
 
-// Reads a resource file. The error names every fault of the file and of its resources, a line each.
-// References between resources are the controller's to judge.
+// Reads a resource file or a dump of a real cloud: what `kasanectl import` would take of it.
 absl::StatusOr<Topology> LoadTopology(const std::string& path);
 
 }  // namespace kasane::lab

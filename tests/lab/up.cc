@@ -127,6 +127,7 @@ absl::Status Up(const UpOptions& options) {
   const auto start = std::chrono::steady_clock::now();
   ASSIGN_OR_RETURN(const Programs programs, FindPrograms());
   ASSIGN_OR_RETURN(const Topology topology, LoadTopology(options.topology));
+  for (const std::string& line : topology.left_out) fmt::print(stderr, "left out: {}\n", line);
   auto planned = MakePlan(topology.state);
   if (!planned.ok()) return Annotate(planned.status(), options.topology);
   for (Hypervisor& host : planned->hosts) host.datapath_type = options.datapath_type;
