@@ -363,9 +363,8 @@ absl::StatusOr<std::vector<std::string>> SwitchUnderTest::Differences(const vswi
   ASSIGN_OR_RETURN(const auto discrepancies, datapath_->Compare(view));
   std::vector<std::string> texts;
   for (const vswitch::Discrepancy& one : discrepancies) {
-    if (one.entry.priority == kFencePriority) continue;
-    texts.push_back(fmt::format("{} {} priority {} {} actions {}", Label(one.kind), one.entry.stage,
-                                one.entry.priority, one.entry.match, one.entry.actions));
+    if (one.entry.native.find(fmt::format("priority={}", kFencePriority)) != std::string::npos) continue;
+    texts.push_back(fmt::format("{} {} {} {}", Label(one.kind), one.entry.stage, one.entry.key, one.entry.action));
   }
   return texts;
 }
