@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "model/claim_end.h"
 #include "vswitch/claims.h"
 
 namespace kasane::agent {
@@ -82,6 +83,7 @@ bool ClaimTable::Reconcile(const model::NetworkState* before, const model::Netwo
   const size_t forgotten = std::erase_if(heard_, [&](const auto& entry) {
     const auto& [id, own] = entry;
     if (after.ports.count(own.claim.port) == 0) return true;
+    if (before != nullptr && model::EndsClaim(own.claim, *before, after)) return true;
     const model::AddressClaim* stored = Find(&after, id);
     if (stored != nullptr && Age(*stored) >= Age(own.claim)) return true;
     if (stored == Find(before, id)) return false;

@@ -6,6 +6,7 @@
 
 #include "base/status.h"
 #include "kasane/v1/state.pb.h"
+#include "model/claim_end.h"
 #include "view/host_view_builder.h"
 
 namespace kasane::controller {
@@ -99,9 +100,20 @@ void DropStaleClaims(const Snapshot& before, std::vector<Change>& changes) {
   }
   if (ports.empty()) return;
   std::vector<Change> deletions;
+  const auto ends = [&](const model::AddressClaim& claim) {
+    const auto claimer = ports.find(claim.port);
+    if (claimer != ports.end() && (claimer->second == nullptr || !MayMake(*claimer->second, claim)))
+      return true;
+    return std::any_of(ports.begin(), ports.end(), [&](const auto& entry) {
+      const auto& [port, after] = entry;
+      const auto old = before.state.ports.find(port);
+      return port != claim.port && after != nullptr &&
+             model::GainsAddress(old == before.state.ports.end() ? nullptr : old->second.get(), *after,
+                                 claim.network, claim.address);
+    });
+  };
   for (const auto& [id, claim] : before.state.address_claims) {
-    const auto port = ports.find(claim->port);
-    if (port == ports.end() || (port->second != nullptr && MayMake(*port->second, *claim))) continue;
+    if (!ends(*claim)) continue;
     const model::ResourceKey key{model::Kind::kAddressClaim, id.str()};
     if (std::find(listed.begin(), listed.end(), key) == listed.end()) {
       deletions.push_back({key, nullptr, std::nullopt});

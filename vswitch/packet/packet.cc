@@ -72,8 +72,8 @@ void Packet::ParseIpv6() {
   ip_ = IpFamily::kV6;
   proto_ = frame_[20];
   size_t at = kEthernet + 40;
-  // Hop-by-hop, routing, fragment, destination options (RFC 8200, 4).
-  while (proto_ == 0 || proto_ == 43 || proto_ == 44 || proto_ == 60) {
+  // Hop-by-hop, routing, fragment, authentication (RFC 4302), destination options (RFC 8200, 4).
+  while (proto_ == 0 || proto_ == 43 || proto_ == 44 || proto_ == 51 || proto_ == 60) {
     if (at + 8 > end) return;
     const bool is_fragment = proto_ == 44;
     if (is_fragment) {
@@ -81,7 +81,8 @@ void Packet::ParseIpv6() {
       fragment_ = fragment_ || U16(at + 2) != 0;
       later_fragment_ = later_fragment_ || (U16(at + 2) & 0xfff8) != 0;
     }
-    const size_t length = is_fragment ? 8 : (static_cast<size_t>(frame_[at + 1]) + 1) * 8;
+    const size_t units = frame_[at + 1];
+    const size_t length = is_fragment ? 8 : proto_ == 51 ? (units + 2) * 4 : (units + 1) * 8;
     proto_ = frame_[at];
     at += length;
     if (at > end) return;

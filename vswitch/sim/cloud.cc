@@ -4,9 +4,10 @@
 
 namespace kasane::sim {
 
-CloudResult Cloud::FromPort(const HostId& host, const PortId& port, const Frame& frame) const {
+CloudResult Cloud::FromPort(const HostId& host, const PortId& port, const Frame& frame,
+                            const Unanswered& unanswered) const {
   CloudResult out;
-  FollowDeliveries(host, sim::FromPort(views_.at(host), port, frame, LearnedOn(host)), out);
+  FollowDeliveries(host, sim::FromPort(views_.at(host), port, frame, LearnedOn(host), unanswered), out);
   return out;
 }
 
@@ -32,6 +33,7 @@ void Cloud::FollowDeliveries(const HostId& host, Result result, CloudResult& out
   for (Step& step : result.steps) out.steps.push_back({host, std::move(step)});
   if (result.drop) out.drops.push_back({host, *result.drop});
   for (const vswitch::DropReason reason : result.answer_drops) out.drops.push_back({host, reason});
+  if (result.waits_for) out.waits_for = result.waits_for;
   if (result.learned) out.learned.emplace_back(host, *result.learned);
   for (const slowpath::Announcement& announcement : result.announcements)
     out.announcements.push_back(announcement);

@@ -37,6 +37,7 @@ struct CloudResult {
   // What the frame teaches, for the frames after it: MACs by host, and who speaks for an address now.
   std::vector<std::pair<HostId, LearnedMacs::value_type>> learned;
   std::vector<slowpath::Announcement> announcements;
+  std::optional<vswitch::ClaimKey> waits_for;  // As Result's.
 };
 
 class Cloud {
@@ -50,7 +51,8 @@ class Cloud {
   const Learned& learned() const { return learned_; }
 
   // `frame` is sent by the VM at `port`. On a host that does not have the port it drops as unknown_port.
-  CloudResult FromPort(const HostId& host, const PortId& port, const Frame& frame) const;
+  CloudResult FromPort(const HostId& host, const PortId& port, const Frame& frame,
+                       const Unanswered& unanswered = {}) const;
 
   // `frame` is the inner frame of a VXLAN packet that reaches `host` from `outer_source`.
   CloudResult FromTunnel(const HostId& host, const IpAddress& outer_source, uint32_t vni,

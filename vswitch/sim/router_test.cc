@@ -59,7 +59,9 @@ vswitch::HostView LeftAndRight() {
   return view;
 }
 
-Result Send(const Frame& frame) { return FromPort(LeftAndRight(), PortId("vm"), frame); }
+Result Send(const Frame& frame, const Unanswered& unanswered = {}) {
+  return FromPort(LeftAndRight(), PortId("vm"), frame, {}, unanswered);
+}
 
 frames::Ip Between(const char* src, const char* dst, uint8_t ttl = 64) { return {Ip(src), Ip(dst), ttl}; }
 
@@ -77,15 +79,56 @@ std::string ErrorOf(const Result& result) {
          packet.ip_src().ToString();
 }
 
+TEST(SimRouter, AsksPortsWithoutSecurityForAnAddressThatNobodyAnnounced) {
+  const Result result = Send(ToGateway(Between("10.0.0.1", "10.0.1.77")));
+  EXPECT_EQ(result.drop, std::nullopt);
+  EXPECT_EQ(result.waits_for, vswitch::ClaimKey(NetworkId("right"), Ip("10.0.1.77")));
+  ASSERT_EQ(result.deliveries.size(), 2U);
+  for (const Delivery& delivery : result.deliveries) {
+    const packet::Packet question(delivery.frame);
+    ASSERT_TRUE(question.has_arp());
+    EXPECT_EQ(question.arp_spa(), Ip("10.0.1.254"));
+    EXPECT_EQ(question.arp_tpa(), Ip("10.0.1.77"));
+  }
+}
+
+TEST(SimRouter, OneThatAloneMayHaveAnAddressIsNotAsked) {
+  vswitch::HostView view = LeftAndRight();
+  for (auto& [id, port] : view.ports) port.port_security_enabled = true;
+  const IpPrefix vip = IpPrefix::Host(Ip("10.0.1.100"));
+  view.ports.at(PortId("one")).allowed = {{Mac(3), vip}};
+  const auto send = [&] { return FromPort(view, PortId("vm"), ToGateway(Between("10.0.0.1", "10.0.1.100"))); };
+  view.ports.at(PortId("vm")).port_security_enabled = false;
+  ASSERT_EQ(send().deliveries.size(), 1U);
+  EXPECT_EQ(send().deliveries[0].port, PortId("one"));
+  EXPECT_EQ(packet::Packet(send().deliveries[0].frame).eth_dst(), Mac(3));
+  view.ports.at(PortId("two")).allowed = {{Mac(4), vip}};
+  EXPECT_EQ(send().waits_for, vswitch::ClaimKey(NetworkId("right"), Ip("10.0.1.100"))) << "either may have it";
+}
+
+TEST(SimRouter, ANextHopThatNobodyHasTakesNoShare) {
+  vswitch::HostView view = LeftAndRight();
+  const auto ways = [&] {
+    return EveryFromPort(view, PortId("vm"), ToGateway(Between("10.0.0.1", "192.0.2.1")));
+  };
+  ASSERT_EQ(ways().size(), 2U);
+  view.ports.at(PortId("one")).admin_state_up = false;
+  ASSERT_EQ(ways().size(), 1U);
+  ASSERT_EQ(ways()[0].deliveries.size(), 1U);
+  EXPECT_EQ(ways()[0].deliveries[0].port, PortId("two"));
+}
+
 TEST(SimRouter, ErrorsComeFromTheInterfaceThatThePacketEntered) {
   const Result ttl = Send(ToGateway(Between("10.0.0.1", "10.0.1.1", 1)));
   EXPECT_EQ(ttl.drop, vswitch::DropReason::kTtlExceeded);
   EXPECT_EQ(ErrorOf(ttl), "11/0 from 10.0.0.254");
   EXPECT_EQ(ErrorOf(Send(ToGateway(Between("10.0.0.1", "198.51.100.1")))), "3/0 from 10.0.0.254");
-  EXPECT_EQ(ErrorOf(Send(ToGateway(Between("10.0.0.1", "10.0.1.77")))), "3/1 from 10.0.0.254");
+  const Unanswered nobody = {{NetworkId("right"), Ip("10.0.1.77")}, {NetworkId("right"), Ip("2001:db8:1::77")}};
+  EXPECT_EQ(ErrorOf(Send(ToGateway(Between("10.0.0.1", "10.0.1.77")), nobody)), "3/1 from 10.0.0.254");
   EXPECT_EQ(ErrorOf(Send(ToGateway(Between("2001:db8::1", "2001:db8:1::1", 1)))), "3/0 from 2001:db8::fe");
   EXPECT_EQ(ErrorOf(Send(ToGateway(Between("2001:db8::1", "2001:db8:9::1")))), "1/0 from 2001:db8::fe");
-  EXPECT_EQ(ErrorOf(Send(ToGateway(Between("2001:db8::1", "2001:db8:1::77")))), "1/3 from 2001:db8::fe");
+  EXPECT_EQ(ErrorOf(Send(ToGateway(Between("2001:db8::1", "2001:db8:1::77")), nobody)),
+            "1/3 from 2001:db8::fe");
 }
 
 TEST(SimRouter, AnErrorThatCannotBeRoutedIsDroppedOnItsOwnAccount) {

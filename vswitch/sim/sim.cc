@@ -5,17 +5,17 @@
 namespace kasane::sim {
 
 Result FromPort(const vswitch::HostView& view, const PortId& port, const Frame& frame,
-                const LearnedMacs& learned) {
+                const LearnedMacs& learned, const Unanswered& unanswered) {
   Choices choices;
-  return Walk(view, frame, learned, choices).FromPort(port);
+  return Walk(view, frame, learned, choices, unanswered).FromPort(port);
 }
 
 std::vector<Result> EveryFromPort(const vswitch::HostView& view, const PortId& port, const Frame& frame,
-                                  const LearnedMacs& learned) {
+                                  const LearnedMacs& learned, const Unanswered& unanswered) {
   std::vector<Result> results;
   Choices choices;
   do {
-    results.push_back(Walk(view, frame, learned, choices).FromPort(port));
+    results.push_back(Walk(view, frame, learned, choices, unanswered).FromPort(port));
   } while (choices.Next() && results.size() < kMaxAlternatives);
   return results;
 }

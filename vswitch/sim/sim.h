@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -37,17 +38,24 @@ struct Delivery {
   bool operator==(const Delivery&) const = default;
 };
 
-// Behind which port with port security off a MAC was seen that nobody configured: exactly one is set.
+// Behind which port with port security off a MAC was seen that nobody configured: exactly one of `port` and
+// `host` is set.
 struct LearnedPlace {
   std::optional<PortId> port;  // On this host.
   std::optional<HostId> host;
+  // The ports with port security off that the host had in the network then: when one moves, what was learned
+  // behind the host may have moved with it.
+  std::vector<PortId> behind = {};
 
   bool operator==(const LearnedPlace&) const = default;
 };
 
 // What a host has learned. Looked up for MACs only that mean nothing by configuration or claim; an entry whose
-// place has gone, or has port security now, says nothing.
+// place has gone, has port security now, or is no longer the same ports, says nothing.
 using LearnedMacs = std::map<std::pair<NetworkId, MacAddress>, LearnedPlace>;
+
+// Addresses that a router asked for and that nobody announced: what waited for them is unreachable.
+using Unanswered = std::set<vswitch::ClaimKey>;
 
 struct Result {
   // Of the frame, and of what the slow path says in answer to it: a packet whose TTL ran out has both a drop
@@ -62,17 +70,20 @@ struct Result {
   // What the frame itself teaches, for the frames after it.
   std::optional<LearnedMacs::value_type> learned;
   std::vector<slowpath::Announcement> announcements;  // Who speaks for an address from now on.
+  // A router has asked for this address: the frame is to be sent again, from where it entered, when somebody
+  // announces it, or with it in Unanswered when nobody does.
+  std::optional<vswitch::ClaimKey> waits_for;
 };
 
 // `frame` is sent by the VM at local port `port` of `view`. Where a router has several next hops (ECMP), the
 // first one is taken.
 Result FromPort(const vswitch::HostView& view, const PortId& port, const Frame& frame,
-                const LearnedMacs& learned = {});
+                const LearnedMacs& learned = {}, const Unanswered& unanswered = {});
 
 // The same for every choice of next hops, the first one first; at most kMaxAlternatives. A datapath does one of
 // them, always the same one for a flow while the routes do not change.
 std::vector<Result> EveryFromPort(const vswitch::HostView& view, const PortId& port, const Frame& frame,
-                                  const LearnedMacs& learned = {});
+                                  const LearnedMacs& learned = {}, const Unanswered& unanswered = {});
 
 inline constexpr size_t kMaxAlternatives = 256;
 

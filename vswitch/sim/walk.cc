@@ -33,7 +33,7 @@ Result Walk::FromPort(const PortId& id) {
                    packet_.Summary()));
   origin_ = entered_ = id;
   if (IngressSanity() && FitsMtu(network) && PortSecurity(port->second) && !AnswerArp(network, id) &&
-      !AnswerNd(network, id))
+      !AnswerNd(network, id) && !Announce(network))
     Bridge(network);
   return Finish();
 }
@@ -47,6 +47,7 @@ Result Walk::FromTunnel(const IpAddress& outer_source, uint32_t vni) {
     Drop("input", {}, vswitch::DropReason::kUnknownVtep);
     return Finish();
   }
+  outer_source_ = outer_source;
   Note("input", {vswitch::OwnerKind::kHost, sender->id.str()},
        fmt::format("from the tunnel of host {}", sender->id));
   const auto found = std::find_if(view_.networks.begin(), view_.networks.end(),
@@ -66,9 +67,9 @@ Result Walk::FromTunnel(const IpAddress& outer_source, uint32_t vni) {
     return Finish();
   }
   if (HasUnsecured(view_.endpoints, network.id, [&](const auto& port) { return port.host == sender->id; })) {
-    Learn(network.id, {std::nullopt, sender->id});
+    Learn(network.id, {std::nullopt, sender->id, UnsecuredOn(sender->id, network.id)});
   }
-  BridgeFromTunnel(network);
+  if (!Announce(network)) BridgeFromTunnel(network);
   return Finish();
 }
 
@@ -105,7 +106,7 @@ bool Walk::FitsMtu(const vswitch::NetworkView& network) {
 
 bool Walk::PortSecurity(const vswitch::LocalPort& port) {
   if (!port.port_security_enabled) {
-    Learn(port.network, {port.id, std::nullopt});
+    Learn(port.network, {port.id, std::nullopt, {}});
     return true;
   }
   const auto reason = WhyRefused(port, packet_);

@@ -30,8 +30,14 @@ bool HasUnsecured(const Ports& ports, const NetworkId& network, Predicate also) 
 
 class Walk {
  public:
-  Walk(const vswitch::HostView& view, const Frame& frame, const LearnedMacs& learned, Choices& choices)
-      : view_(view), facts_(view), learned_(learned), packet_(frame), choices_(choices) {}
+  Walk(const vswitch::HostView& view, const Frame& frame, const LearnedMacs& learned, Choices& choices,
+       const Unanswered& unanswered = {})
+      : view_(view),
+        facts_(view),
+        learned_(learned),
+        unanswered_(unanswered),
+        packet_(frame),
+        choices_(choices) {}
 
   Result FromPort(const PortId& id);
   Result FromTunnel(const IpAddress& outer_source, uint32_t vni);
@@ -54,6 +60,8 @@ class Walk {
   void BridgeUnknown(const vswitch::NetworkView& network);
   void BridgeFromTunnel(const vswitch::NetworkView& network);
   const LearnedPlace* FindLearned(const vswitch::NetworkView& network) const;
+  std::vector<PortId> UnsecuredOn(const HostId& host, const NetworkId& network) const;
+  bool BridgeToPairs(const vswitch::NetworkView& network);
   void FloodUnsecured(const vswitch::NetworkView& network, std::string_view stage);
   void CopyToHost(const HostId& host, const vswitch::NetworkView& network);
   void ReplicateLocal(const vswitch::NetworkView& network);
@@ -63,12 +71,19 @@ class Walk {
   bool ForLinkLocal(const vswitch::RouterView& router);
   bool IsEchoRequest() const;
   void MakeEchoReply();
+  bool IsOwnAddress(const vswitch::RouterView& router, const IpAddress& ip) const;
+  std::optional<vswitch::DropReason> WhyMartian() const;
   std::optional<vswitch::DropReason> WhyNotRouted() const;
+  std::vector<vswitch::NextHop> UsableHops(const vswitch::RouterView& router,
+                                           const vswitch::Route& route) const;
+  void AskForNextHop(const vswitch::RouterView& router, const vswitch::ClaimKey& address);
   void RouteOut(const vswitch::RouterView& router);
   void Resolve(const vswitch::RouterView& router, const vswitch::RouterPort& out_port,
                const IpAddress& next_hop);
   void AskSlowPath(const NetworkId& network, slowpath::SlowPathCause cause,
                    std::optional<RouterId> router = std::nullopt, uint32_t mtu = 0);
+  void Handle(const slowpath::SlowPathPacket& packet);
+  bool Announce(const vswitch::NetworkView& network);
   void Inject(const NetworkId& network, const slowpath::Injection& injection);
   void DropAtRouter(std::string_view stage, const vswitch::RouterView& router, vswitch::DropReason reason,
                     slowpath::SlowPathCause cause, uint32_t mtu = 0);
@@ -79,12 +94,14 @@ class Walk {
   const vswitch::HostView& view_;
   const ViewFacts facts_;
   const LearnedMacs& learned_;
+  const Unanswered unanswered_;
   packet::Packet packet_;
   Choices& choices_;
   Result result_;
-  std::optional<PortId> origin_;   // The VM's port.
-  std::optional<PortId> entered_;  // The same until the packet is routed: not sent back there.
-  NetworkId router_network_;       // From which the packet entered the router that it is in.
+  std::optional<PortId> origin_;           // The VM's port, or ...
+  std::optional<IpAddress> outer_source_;  // ... the tunnel's other end.
+  std::optional<PortId> entered_;          // The same until the packet is routed: not sent back there.
+  NetworkId router_network_;               // From which the packet entered the router that it is in.
   int hops_ = 0;
 };
 

@@ -86,7 +86,7 @@ void Walk::Bridge(const vswitch::NetworkView& network) {
     Note("l2", PortOwner(id), fmt::format("{} is port {} on host {}", dst, endpoint.name, endpoint.host));
     return SendToHost(endpoint.host, network, PortOwner(id), "l2");
   }
-  if (ToRouter(network)) return;
+  if (ToRouter(network) || BridgeToPairs(network)) return;
   BridgeUnknown(network);
 }
 
@@ -97,6 +97,7 @@ void Walk::BridgeFromTunnel(const vswitch::NetworkView& network) {
     Note("tunnel_l2", PortOwner(port->id), fmt::format("{} is port {}", dst, port->name));
     return DeliverLocal(*port);
   }
+  if (BridgeToPairs(network)) return;
   const auto up = [](const vswitch::LocalPort& port) { return port.admin_state_up; };
   if (IsElsewhere(network.id, dst) || !HasUnsecured(view_.ports, network.id, up)) {
     return Drop("tunnel_l2", {}, vswitch::DropReason::kNotLocal);
@@ -106,6 +107,35 @@ void Walk::BridgeFromTunnel(const vswitch::NetworkView& network) {
     return DeliverLocal(view_.ports.at(*place->port));
   }
   FloodUnsecured(network, "tunnel_unknown");
+}
+
+// A MAC of allowed address pairs, which is no port's own and that nobody has claimed: whichever of these ports
+// has it takes it, so each gets a copy. From a tunnel, those here; the sender's host serves the others.
+// (network's routers and claims were looked at before.)
+bool Walk::BridgeToPairs(const vswitch::NetworkView& network) {
+  const MacAddress dst = packet_.eth_dst();
+  if (entered_ == std::nullopt && outer_source_ && IsElsewhere(network.id, dst)) return false;
+  const auto has_pair = [&](const auto& port) {
+    return port.network == network.id && port.port_security_enabled &&
+           std::any_of(port.allowed.begin(), port.allowed.end(),
+                       [&](const vswitch::AllowedAddress& allowed) { return allowed.mac == dst; });
+  };
+  const std::string_view stage = outer_source_ ? "tunnel_l2" : "l2";
+  bool any = false;
+  for (const auto& [id, port] : view_.ports) {
+    if (!port.admin_state_up || !has_pair(port)) continue;
+    any = true;
+    if (entered_ == id) continue;
+    Note(stage, PortOwner(id), fmt::format("{} is in an allowed address pair of port {}", dst, port.name));
+    result_.deliveries.push_back({id, {}, {}, {}, packet_.frame()});
+  }
+  std::set<HostId> hosts;
+  for (const auto& [id, endpoint] : view_.endpoints) {
+    if (has_pair(endpoint)) hosts.insert(endpoint.host);
+  }
+  if (outer_source_) return any;
+  for (const HostId& host : hosts) CopyToHost(host, network);
+  return any || !hosts.empty();
 }
 
 // Unknown unicast reaches nobody but the ports without port security: these alone may have MACs that are not
@@ -152,9 +182,17 @@ const LearnedPlace* Walk::FindLearned(const vswitch::NetworkView& network) const
   const bool valid =
       place.port ? HasUnsecured(view_.ports, network.id,
                                 [&](const auto& port) { return port.id == *place.port && port.admin_state_up; })
-                 : HasUnsecured(view_.endpoints, network.id,
-                                [&](const auto& endpoint) { return endpoint.host == *place.host; });
+                 : !place.behind.empty() && place.behind == UnsecuredOn(*place.host, network.id);
   return valid ? &place : nullptr;
+}
+
+std::vector<PortId> Walk::UnsecuredOn(const HostId& host, const NetworkId& network) const {
+  std::vector<PortId> ports;
+  for (const auto& [id, endpoint] : view_.endpoints) {
+    if (endpoint.host == host && endpoint.network == network && !endpoint.port_security_enabled)
+      ports.push_back(id);
+  }
+  return ports;
 }
 
 void Walk::Replicate(const vswitch::NetworkView& network) {
@@ -162,7 +200,6 @@ void Walk::Replicate(const vswitch::NetworkView& network) {
        fmt::format("group address: a copy to each of {} hosts and to the local ports",
                    network.flood_hosts.size()));
   for (const HostId& host : network.flood_hosts) CopyToHost(host, network);
-  if (entered_ && packet::AnnouncedBy(packet_)) AskSlowPath(network.id, slowpath::SlowPathCause::kAnnouncement);
   ReplicateLocal(network);
 }
 

@@ -24,11 +24,32 @@ bool Walk::ToRouter(const vswitch::NetworkView& network) {
   return false;
 }
 
-// What the router does not forward, whoever it is for; in the order in which the reasons win.
-std::optional<vswitch::DropReason> Walk::WhyNotRouted() const {
+namespace {
+
+bool IsGroup(const IpAddress& ip) { return ip.IsMulticast() || ip == IpAddress::V4(0xffffffff); }
+
+// Addresses that mean a host itself, or nobody (RFC 1122, 3.2.1.3; RFC 4291, 2.5.2 and 2.5.3): on no link, so
+// that the router is not asked by them either.
+bool IsNeverOnALink(const IpAddress& ip) {
+  if (ip.IsUnspecified() || ip.IsLoopback()) return true;
+  return ip.is_v4() && (ip.v4_host_order() >> 24 == 0 || ip.v4_host_order() >> 24 == 127);
+}
+
+}  // namespace
+
+// What is for nobody that a router could reach, not even itself.
+std::optional<vswitch::DropReason> Walk::WhyMartian() const {
+  const IpAddress src = packet_.ip_src();
   const IpAddress dst = packet_.ip_dst();
-  if (dst.IsMulticast() || dst == IpAddress::V4(0xffffffff)) return vswitch::DropReason::kRouterMulticast;
-  if (dst.is_v6() && (dst.IsLinkLocal() || packet_.ip_src().IsLinkLocal()))
+  if (IsGroup(dst) || IsGroup(src)) return vswitch::DropReason::kRouterMulticast;
+  if (IsNeverOnALink(dst) || IsNeverOnALink(src)) return vswitch::DropReason::kRouterLocal;
+  return std::nullopt;
+}
+
+// What the router does not forward, though it might be for itself: link-local addresses mean nothing behind it
+// (RFC 3927, 2.7; RFC 4291, 2.5.6).
+std::optional<vswitch::DropReason> Walk::WhyNotRouted() const {
+  if (packet_.ip_dst().IsLinkLocal() || packet_.ip_src().IsLinkLocal())
     return vswitch::DropReason::kRouterLocal;
   if (packet_.ttl() <= 1) return vswitch::DropReason::kTtlExceeded;
   return std::nullopt;
@@ -44,6 +65,7 @@ void Walk::DropAtRouter(std::string_view stage, const vswitch::RouterView& route
 void Walk::EnterRouter(const vswitch::RouterView& router) {
   if (hops_ == vswitch::kMaxRouterHops) return Drop("router", {}, vswitch::DropReason::kRouterLoop);
   if (!packet_.has_ip()) return Drop("router", {}, vswitch::DropReason::kRouterNotIp);
+  if (const auto reason = WhyMartian()) return Drop("router", {}, *reason);
   if (ForLinkLocal(router) || ForRouterItself(router)) return;
   if (const auto reason = WhyNotRouted()) {
     if (*reason != vswitch::DropReason::kTtlExceeded) return Drop("router", {}, *reason);
@@ -70,20 +92,30 @@ void Walk::MakeEchoReply() {
   packet_.set_ttl(64);
 }
 
-// An echo request to the interface's link-local address is answered on the link that it came from.
+bool Walk::IsOwnAddress(const vswitch::RouterView& router, const IpAddress& ip) const {
+  return std::any_of(router.ports.begin(), router.ports.end(), [&](const vswitch::RouterPort& port) {
+    if (!view_.networks.at(port.network).admin_state_up) return false;
+    return std::any_of(port.addresses.begin(), port.addresses.end(),
+                       [&](const IpPrefix& address) { return address.address() == ip; });
+  });
+}
+
+// An echo request to the interface's link-local address, or from one to any address of the router, is answered
+// on the link that it came from.
 bool Walk::ForLinkLocal(const vswitch::RouterView& router) {
   if (!entered_ || !IsEchoRequest()) return false;
-  const auto port =
-      std::find_if(router.ports.begin(), router.ports.end(), [&](const vswitch::RouterPort& candidate) {
+  const IpAddress dst = packet_.ip_dst();
+  const bool own_link_local =
+      std::any_of(router.ports.begin(), router.ports.end(), [&](const vswitch::RouterPort& candidate) {
         return candidate.network == router_network_ && candidate.mac == packet_.eth_dst() &&
-               candidate.link_local == packet_.ip_dst();
+               candidate.link_local == dst;
       });
-  if (port == router.ports.end()) return false;
-  Note("router", RouterOwner(router.id),
-       fmt::format("echo request to the interface's link-local address {}: answered", port->link_local));
+  if (!own_link_local && !(packet_.ip_src().IsLinkLocal() && IsOwnAddress(router, dst))) return false;
+  Note("router", RouterOwner(router.id), fmt::format("echo request to {} on its link: answered", dst));
   MakeEchoReply();
+  const MacAddress interface = packet_.eth_dst();
   packet_.set_eth_dst(packet_.eth_src());
-  packet_.set_eth_src(port->mac);
+  packet_.set_eth_src(interface);
   result_.deliveries.push_back({entered_, {}, {}, {}, packet_.frame()});
   return true;
 }
@@ -91,12 +123,7 @@ bool Walk::ForLinkLocal(const vswitch::RouterView& router) {
 // Echo requests to the router's addresses are answered, anything else to them is dropped.
 bool Walk::ForRouterItself(const vswitch::RouterView& router) {
   const IpAddress dst = packet_.ip_dst();
-  const bool own = std::any_of(router.ports.begin(), router.ports.end(), [&](const vswitch::RouterPort& port) {
-    if (!view_.networks.at(port.network).admin_state_up) return false;
-    return std::any_of(port.addresses.begin(), port.addresses.end(),
-                       [&](const IpPrefix& address) { return address.address() == dst; });
-  });
-  if (!own) return false;
+  if (!IsOwnAddress(router, dst)) return false;
   if (!IsEchoRequest()) {
     Drop("router", RouterOwner(router.id), vswitch::DropReason::kRouterLocal);
     return true;
@@ -115,16 +142,16 @@ void Walk::RouteOut(const vswitch::RouterView& router) {
   }
   if (best == nullptr)
     return DropAtRouter("route", router, vswitch::DropReason::kNoRoute, slowpath::SlowPathCause::kNoRoute);
-  const size_t choice = choices_.Pick(best->next_hops.size());
-  const vswitch::NextHop& hop = best->next_hops[choice];
+  const std::vector<vswitch::NextHop> hops = UsableHops(router, *best);
+  const size_t choice = choices_.Pick(hops.size());
+  const vswitch::NextHop& hop = hops[choice];
   const vswitch::RouterPort& out_port = *vswitch::FindRouterPort(router, hop.out_port);
   const vswitch::NetworkView& network = view_.networks.at(out_port.network);
   if (!network.admin_state_up) return Drop("route", RouterOwner(router.id), vswitch::DropReason::kAdminDown);
   std::string text =
       fmt::format("{} {}into network {} (VNI {})", best->destination,
                   hop.gateway ? fmt::format("via {} ", *hop.gateway) : "", network.name, network.vni);
-  if (best->next_hops.size() > 1)
-    text += fmt::format(", next hop {} of {}", choice + 1, best->next_hops.size());
+  if (hops.size() > 1) text += fmt::format(", next hop {} of {}", choice + 1, hops.size());
   Note("route", RouterOwner(router.id), std::move(text));
   packet_.set_eth_src(out_port.mac);
   if (TooBigFor(network))
@@ -133,15 +160,34 @@ void Walk::RouteOut(const vswitch::RouterView& router) {
   Resolve(router, out_port, hop.gateway.value_or(packet_.ip_dst()));
 }
 
+// Of equal routes, those whose next hop somebody has; all of them if nobody has any.
+std::vector<vswitch::NextHop> Walk::UsableHops(const vswitch::RouterView& router,
+                                               const vswitch::Route& route) const {
+  std::vector<vswitch::NextHop> usable;
+  for (const vswitch::NextHop& hop : route.next_hops) {
+    const NetworkId& egress = vswitch::FindRouterPort(router, hop.out_port)->network;
+    if (!view_.networks.at(egress).admin_state_up) continue;
+    if (!hop.gateway || facts_.FindNextHop({egress, *hop.gateway})) usable.push_back(hop);
+  }
+  return usable.empty() ? route.next_hops : usable;
+}
+
 void Walk::Resolve(const vswitch::RouterView& router, const vswitch::RouterPort& out_port,
                    const IpAddress& next_hop) {
-  const auto holder = facts_.FindOwner({out_port.network, next_hop});
+  const vswitch::ClaimKey address(out_port.network, next_hop);
   // An IPv6 link-local address is no next hop: it means nothing without its link.
-  if (!holder || (next_hop.is_v6() && next_hop.IsLinkLocal()))
-    return DropAtRouter("neighbour", router, vswitch::DropReason::kNoNeighbour,
-                        slowpath::SlowPathCause::kNoNeighbour);
-  Note("neighbour", holder->owner, fmt::format("{} is at {}", next_hop, holder->mac));
-  packet_.set_eth_dst(holder->mac);
+  const bool on_link_only = next_hop.is_v6() && next_hop.IsLinkLocal();
+  const auto mac = on_link_only ? std::nullopt : facts_.FindNextHop(address);
+  if (!mac) {
+    if (on_link_only || unanswered_.contains(address) || facts_.FindCandidates(address).empty())
+      return DropAtRouter("neighbour", router, vswitch::DropReason::kNoNeighbour,
+                          slowpath::SlowPathCause::kNoNeighbour);
+    Note("neighbour", RouterOwner(router.id), fmt::format("nobody has announced {}: asks", next_hop));
+    return AskForNextHop(router, address);
+  }
+  const auto owner = facts_.FindOwner(address);
+  Note("neighbour", owner ? owner->owner : RouterOwner(router.id), fmt::format("{} is at {}", next_hop, *mac));
+  packet_.set_eth_dst(*mac);
   entered_.reset();
   Bridge(view_.networks.at(out_port.network));
 }

@@ -1,18 +1,37 @@
 // What the walk hands to the slow path, and what becomes of the answers.
 #include <fmt/format.h>
 
+#include "vswitch/packet/announcement.h"
 #include "vswitch/sim/walk.h"
 
 namespace kasane::sim {
 
 void Walk::AskSlowPath(const NetworkId& network, slowpath::SlowPathCause cause, std::optional<RouterId> router,
                        uint32_t mtu) {
-  const slowpath::SlowPathOutcome outcome = slowpath::HandleSlowPath(
-      facts_, {cause, origin_, std::nullopt, network, std::move(router), mtu, packet_.frame()});
+  Handle({cause, origin_, outer_source_, network, std::move(router), mtu, packet_.frame()});
+}
+
+void Walk::AskForNextHop(const vswitch::RouterView& router, const vswitch::ClaimKey& address) {
+  Handle({slowpath::SlowPathCause::kResolve, origin_, std::nullopt, router_network_, router.id, 0,
+          packet_.frame(), address.first, address.second});
+}
+
+void Walk::Handle(const slowpath::SlowPathPacket& packet) {
+  const slowpath::SlowPathOutcome outcome = slowpath::HandleSlowPath(facts_, packet);
   Note("slow_path", {}, outcome.text);
   if (outcome.announcement) result_.announcements.push_back(*outcome.announcement);
+  if (outcome.waits_for) result_.waits_for = outcome.waits_for;
   if (outcome.drop && !result_.drop) Drop("slow_path", {}, *outcome.drop);
-  for (const slowpath::Injection& injection : outcome.injections) Inject(network, injection);
+  for (const slowpath::Injection& injection : outcome.injections) Inject(packet.network, injection);
+}
+
+// Shows the slow path what may announce an address. True if that is the end of it: in answer to a router.
+bool Walk::Announce(const vswitch::NetworkView& network) {
+  if (!packet::AnnouncedBy(packet_)) return false;
+  AskSlowPath(network.id, slowpath::SlowPathCause::kAnnouncement);
+  if (!facts_.IsRouters(network.id, packet_.eth_dst())) return false;
+  Note("l2", NetworkOwner(network.id), "an answer to a router ends here");
+  return true;
 }
 
 void Walk::Inject(const NetworkId& network, const slowpath::Injection& injection) {
@@ -27,7 +46,7 @@ void Walk::Inject(const NetworkId& network, const slowpath::Injection& injection
         {{}, injection.host, view_.hosts.at(*injection.host).vtep, injection.vni, injection.frame});
   }
   if (!injection.router) return;
-  Walk answer(view_, injection.frame, learned_, choices_);
+  Walk answer(view_, injection.frame, learned_, choices_, unanswered_);
   answer.origin_ = origin_;
   answer.router_network_ = network;
   answer.RouteOut(view_.routers.at(*injection.router));

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/status.h"
+#include "model/claim_end.h"
 #include "tests/lab/responder.h"
 #include "view/host_view_builder.h"
 #include "vswitch/packet/packet.h"
@@ -47,8 +48,11 @@ absl::Status SimWorld::Start() {
 
 void SimWorld::Rebuild() {
   model::NetworkState state = resources_.StateWithHosts();
-  // A claim goes with its port, as in the controller.
-  std::erase_if(claims_, [&](const auto& entry) { return !state.ports.contains(entry.second.port); });
+  // A claim goes with its port, and ends when another port gets the address as its own, as in the controller.
+  std::erase_if(claims_, [&](const auto& entry) {
+    return !state.ports.contains(entry.second.port) || model::EndsClaim(entry.second, state_, state);
+  });
+  state_ = state;
   for (const auto& [id, claim] : claims_) {
     state.address_claims.emplace(id, std::make_shared<model::AddressClaim>(claim));
   }
@@ -95,24 +99,58 @@ absl::StatusOr<SimVm*> SimWorld::Stack(const std::string& vm) {
   return &found->second;
 }
 
-sim::CloudResult SimWorld::Follow(const Vm& vm, const FrameBytes& frame) const {
-  return cloud_->FromPort(HostId(resources_.plan().hosts[vm.host].node), vm.port, frame);
+sim::CloudResult SimWorld::Follow(const Vm& vm, const FrameBytes& frame,
+                                  const sim::Unanswered& unanswered) const {
+  return cloud_->FromPort(HostId(resources_.plan().hosts[vm.host].node), vm.port, frame, unanswered);
 }
 
 sim::CloudResult SimWorld::Enter(const Vm& vm, const FrameBytes& frame) {
   sim::CloudResult result = Follow(vm, frame);
+  if (result.waits_for) waiting_.push_back({vm, frame, *result.waits_for});
   Remember(result);
   return result;
 }
 
 void SimWorld::Remember(const sim::CloudResult& result) {
   cloud_->Remember(result);
+  bool changed = false;
   for (const slowpath::Announcement& heard : result.announcements) {
     const AddressClaimId id = model::MakeClaimId(heard.network, heard.ip);
-    const uint64_t sequence = claims_.contains(id) ? claims_.at(id).sequence + 1 : 1;
-    claims_[id] = {id, heard.network, heard.ip, heard.mac, heard.port, sequence, heard.router};
+    model::AddressClaim claim{id, heard.network, heard.ip, heard.mac, heard.port, 0, heard.router};
+    if (const auto known = claims_.find(id); known != claims_.end()) {
+      claim.sequence = known->second.sequence;
+      if (claim == known->second) continue;  // Heard on several hosts, or again.
+    }
+    ++claim.sequence;
+    claims_[id] = std::move(claim);
+    changed = true;
   }
-  if (!result.announcements.empty()) Rebuild();
+  if (changed) Rebuild();
+}
+
+void SimWorld::Deliver(const sim::CloudResult& result) {
+  for (const sim::CloudDelivery& delivery : result.deliveries) {
+    const Vm* receiver = resources_.VmOfPort(delivery.port);
+    if (receiver != nullptr) vms_.at(receiver->node).Receive(delivery.frame);
+  }
+}
+
+// Frames for which a router asked: those whose address is claimed by now go on. With nothing else under way the
+// others never will be, and are given up. Nobody is asked for the same address twice, so that this ends.
+bool SimWorld::SendWhatWaited(bool give_up) {
+  bool any = false;
+  for (Waiting& waiting : std::exchange(waiting_, {})) {
+    const auto& [network, ip] = waiting.address;
+    if (!give_up && !claims_.contains(model::MakeClaimId(network, ip))) {
+      waiting_.push_back(std::move(waiting));
+      continue;
+    }
+    const sim::CloudResult result = Follow(waiting.vm, waiting.frame, {waiting.address});
+    Remember(result);
+    Deliver(result);
+    any = true;
+  }
+  return any;
 }
 
 absl::Status SimWorld::Settle() {
@@ -123,12 +161,10 @@ absl::Status SimWorld::Settle() {
       for (const FrameBytes& frame : sender.TakeFrames()) {
         quiet = false;
         if (++frames > kMaxFrames) return Error(absl::StatusCode::kInternal, "the VMs never fall silent");
-        for (const sim::CloudDelivery& delivery : Enter(sender.vm(), frame).deliveries) {
-          const Vm* receiver = resources_.VmOfPort(delivery.port);
-          if (receiver != nullptr) vms_.at(receiver->node).Receive(delivery.frame);
-        }
+        Deliver(Enter(sender.vm(), frame));
       }
     }
+    if (SendWhatWaited(quiet)) quiet = false;
   }
   return absl::OkStatus();
 }
@@ -185,6 +221,7 @@ absl::StatusOr<SendOutcome> SimWorld::Send(const Injection& injection, size_t /*
       ++outcome.drops[{drop.host.str(), std::string(Label(drop.reason))}];
     }
   }
+  waiting_.clear();  // No VM's kernel answers while frames are sent by hand.
   return outcome;
 }
 

@@ -38,18 +38,29 @@ class SimWorld final : public CaseWorld {
   absl::Status CheckFlows() override { return absl::OkStatus(); }
 
  private:
+  // A frame that waits until somebody has the address that a router asked for.
+  struct Waiting {
+    Vm vm;
+    FrameBytes frame;
+    vswitch::ClaimKey address;
+  };
+
   // Frames that VMs put on the wire, until none of them has anything to say.
   absl::Status Settle();
-  sim::CloudResult Follow(const Vm& vm, const FrameBytes& frame) const;
+  sim::CloudResult Follow(const Vm& vm, const FrameBytes& frame, const sim::Unanswered& unanswered = {}) const;
   // The same, and what the frame teaches is in force afterwards.
   sim::CloudResult Enter(const Vm& vm, const FrameBytes& frame);
   void Remember(const sim::CloudResult& result);
+  void Deliver(const sim::CloudResult& result);
+  bool SendWhatWaited(bool give_up);
   absl::StatusOr<bool> StreamProbe();
   absl::StatusOr<SimVm*> Stack(const std::string& vm);
   void Rebuild();
 
   std::optional<sim::Cloud> cloud_;
   std::map<AddressClaimId, model::AddressClaim> claims_;  // As the agents tell the controller.
+  model::NetworkState state_;                             // By which they were last looked through.
+  std::vector<Waiting> waiting_;
   std::map<std::string, SimVm> vms_;
   std::string stream_from_;
   IpAddress stream_to_;

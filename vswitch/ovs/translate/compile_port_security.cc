@@ -22,8 +22,17 @@ void CompileForbidden(const std::string& from, const vswitch::Owner& owner, Flow
   const auto drop = [&](const char* match, vswitch::DropReason reason) {
     AddDrop(out, Table::kPortSecurity, kForbidden, fmt::format("{},{}", match, from), owner, reason);
   };
-  drop("udp,tp_src=67", vswitch::DropReason::kDhcpServer);
-  drop("udp6,tp_src=547", vswitch::DropReason::kDhcpServer);
+  // What a server sends by, and what a client listens to: none looks at the port that an answer comes from.
+  for (const char* dhcp : {"udp,tp_src=67", "udp,tp_dst=68", "udp6,tp_src=547", "udp6,tp_dst=546"}) {
+    drop(dhcp, vswitch::DropReason::kDhcpServer);
+  }
+  // A first fragment without its upper header hides what it is (RFC 7112, RFC 3128): the switch reads zeros
+  // there.
+  for (const char* hidden : {"tcp,nw_frag=first,tp_src=0,tp_dst=0", "udp,nw_frag=first,tp_src=0,tp_dst=0",
+                             "tcp6,nw_frag=first,tp_src=0,tp_dst=0", "udp6,nw_frag=first,tp_src=0,tp_dst=0",
+                             "icmp6,nw_frag=first,icmp_type=0,icmp_code=0"}) {
+    drop(hidden, vswitch::DropReason::kMalformed);
+  }
   drop("icmp6,icmp_type=134", vswitch::DropReason::kRouterAdvertisement);
 }
 
@@ -86,7 +95,10 @@ void CompileRefused(const std::string& source, const vswitch::Owner& owner, Flow
 void CompilePortSecurityPipeline(FlowTable& out) {
   const vswitch::Owner pipeline;
   for (const int type : {135, 136}) {
-    // The target of a message that is cut short reads as zeros.
+    // In fragments it is no receiver's (RFC 6980); its options may be in a later one.
+    AddDrop(out, Table::kNdSecurity, kForbidden, fmt::format("icmp6,nw_frag=first,icmp_type={}", type),
+            pipeline, vswitch::DropReason::kSpoofedNd);
+    // The target reads as zeros if the message is cut short, and if it names a link-layer address twice.
     AddDrop(out, Table::kNdSecurity, kForbidden,
             fmt::format("icmp6,icmp_type={},icmp_code=0,nd_target=::", type), pipeline,
             vswitch::DropReason::kSpoofedNd);
