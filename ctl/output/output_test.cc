@@ -110,7 +110,9 @@ TEST(ToJsonTest, EveryFieldUnderItsName) {
       R"("drop_reason":"","frame":"00ff","packet":"","host":"","local_address":"","way":0,"answer":false})");
   v1::ListRequest request;
   request.mutable_filter()->add_kinds(v1::RESOURCE_KIND_PORT);
-  EXPECT_EQ(ToJson(request).dump(), R"({"filter":{"kinds":["RESOURCE_KIND_PORT"],"network_id":"","host_id":"","project_id":""},"page_size":0,"page_token":""})");
+  EXPECT_EQ(
+      ToJson(request).dump(),
+      R"({"filter":{"kinds":["RESOURCE_KIND_PORT"],"network_id":"","host_id":"","project_id":""},"page_size":0,"page_token":""})");
   v1::HostStatus status;
   EXPECT_FALSE(ToJson(status).contains("applied"));  // An absent message is absent.
   status.mutable_applied()->set_counter(7);

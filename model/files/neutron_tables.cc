@@ -251,8 +251,8 @@ constexpr FieldForm kSecurityGroupRule[] = {
     {"updated_at", Use::kMetadata},
 };
 
-constexpr FieldForm kAddressClaim[] = {{"id"},          {"network_id"}, {"ip_address"},
-                                       {"mac_address"}, {"port_id"},    {"sequence"}};
+constexpr FieldForm kAddressClaim[] = {{"id"},      {"network_id"}, {"ip_address"}, {"mac_address"},
+                                       {"port_id"}, {"sequence"},   {"router"}};
 
 constexpr MessageForm kForms[] = {
     {"Host", kHost},

@@ -364,7 +364,8 @@ absl::StatusOr<std::vector<std::string>> SwitchUnderTest::Differences(const vswi
   std::vector<std::string> texts;
   for (const vswitch::Discrepancy& one : discrepancies) {
     if (one.entry.native.find(fmt::format("priority={}", kFencePriority)) != std::string::npos) continue;
-    texts.push_back(fmt::format("{} {} {} {}", Label(one.kind), one.entry.stage, one.entry.key, one.entry.action));
+    texts.push_back(
+        fmt::format("{} {} {} {}", Label(one.kind), one.entry.stage, one.entry.key, one.entry.action));
   }
   return texts;
 }

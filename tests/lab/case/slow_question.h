@@ -17,8 +17,8 @@ struct SlowQuestion {
   std::string answer;  // Fields of what comes back to the asker.
 };
 
-// A solicitation of a neighbour's IPv6 address without a link-layer option, or a packet whose TTL ends at the IPv4 router.
-// Nothing if the VM's network has neither, or the VM is not up.
+// A solicitation of a neighbour's IPv6 address without a link-layer option, or a packet whose TTL ends at the
+// IPv4 router. Nothing if the VM's network has neither, or the VM is not up.
 std::optional<SlowQuestion> QuestionFor(const CaseResources& resources, const Vm& vm);
 
 // Takes the answer out of `captured`; false if it is not there.
