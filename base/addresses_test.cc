@@ -7,18 +7,18 @@
 namespace kasane {
 namespace {
 
-TEST(MacAddress, ParsesBothCasesAndPrintsLower) {
+TEST(MacAddressTest, ParsesBothCasesAndPrintsLower) {
   EXPECT_EQ(MacAddress::Parse("FA:16:3e:0A:bc:01")->ToString(), "fa:16:3e:0a:bc:01");
 }
 
-TEST(MacAddress, RefusesEverythingElse) {
+TEST(MacAddressTest, RefusesEverythingElse) {
   for (const char* text : {"", "fa:16:3e:0a:bc", "fa:16:3e:0a:bc:01:02", "fa-16-3e-0a-bc-01",
                            "fa:16:3e:0a:bc:0g", "fa163e0abc01", " fa:16:3e:0a:bc:0", "+a:16:3e:0a:bc:01"}) {
     EXPECT_FALSE(MacAddress::Parse(text).ok()) << text;
   }
 }
 
-TEST(IpAddress, ParseIsStrict) {
+TEST(IpAddressTest, ParseIsStrict) {
   for (const char* text : {"", "10.0.0", "10.0.0.256", "10.0.0.01", "10.0.0.1 ", "10.0.0.1/24", "::g",
                            "fe80::1%eth0", "1.2.3.4.5", "0x0a000001"}) {
     EXPECT_FALSE(IpAddress::Parse(text).ok()) << text;
@@ -28,18 +28,18 @@ TEST(IpAddress, ParseIsStrict) {
   EXPECT_TRUE(IpAddress::Parse("::ffff:10.0.0.1")->is_v6());
 }
 
-TEST(IpAddress, LinkLocalIsModifiedEui64) {
+TEST(IpAddressTest, LinkLocalIsModifiedEui64) {
   EXPECT_EQ(IpAddress::LinkLocal(*MacAddress::Parse("fa:16:3e:b4:80:20")).ToString(),
             "fe80::f816:3eff:feb4:8020");
 }
 
-TEST(IpAddress, MulticastMapping) {
+TEST(IpAddressTest, MulticastMapping) {
   EXPECT_EQ(SolicitedNode(*IpAddress::Parse("2001:db8::12:3456")).ToString(), "ff02::1:ff12:3456");
   EXPECT_EQ(MulticastMac(*IpAddress::Parse("ff02::1:ff12:3456")).ToString(), "33:33:ff:12:34:56");
   EXPECT_EQ(MulticastMac(*IpAddress::Parse("239.129.2.3")).ToString(), "01:00:5e:01:02:03");
 }
 
-TEST(IpPrefix, RefusesHostBitsAndBadLengths) {
+TEST(IpPrefixTest, RefusesHostBitsAndBadLengths) {
   for (const char* text : {"10.0.0.1/24", "10.0.0.0", "10.0.0.0/33", "10.0.0.0/-1", "10.0.0.0/", "10.0.0.0/2x",
                            "::/129", "/24", "10.0.0.0/24/8"}) {
     EXPECT_FALSE(IpPrefix::Parse(text).ok()) << text;
@@ -48,12 +48,12 @@ TEST(IpPrefix, RefusesHostBitsAndBadLengths) {
       << "the message must offer the fixed text";
 }
 
-TEST(IpPrefix, LenientMasksAndCompletes) {
+TEST(IpPrefixTest, LenientMasksAndCompletes) {
   EXPECT_EQ(IpPrefix::ParseLenient("10.0.0.9/24")->ToString(), "10.0.0.0/24");
   EXPECT_EQ(IpPrefix::ParseLenient("2001:db8::1")->ToString(), "2001:db8::1/128");
 }
 
-TEST(IpPrefix, ContainsAndOverlaps) {
+TEST(IpPrefixTest, ContainsAndOverlaps) {
   const IpPrefix odd = *IpPrefix::Parse("10.0.0.128/25");
   EXPECT_TRUE(odd.Contains(*IpAddress::Parse("10.0.0.255")));
   EXPECT_FALSE(odd.Contains(*IpAddress::Parse("10.0.0.127")));
@@ -64,7 +64,7 @@ TEST(IpPrefix, ContainsAndOverlaps) {
   EXPECT_FALSE(IpPrefix::Parse("::/0")->Overlaps(*IpPrefix::Parse("0.0.0.0/0")));
 }
 
-TEST(Vni, Is24BitsAndNotZero) {
+TEST(VniTest, Is24BitsAndNotZero) {
   EXPECT_FALSE(Vni::From(0).ok());
   EXPECT_TRUE(Vni::From(16777215).ok());
   EXPECT_FALSE(Vni::From(16777216).ok());

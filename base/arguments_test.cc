@@ -20,7 +20,7 @@ std::optional<Ending> Parse(CommandLine& app, std::vector<const char*> arguments
   return app.Parse(static_cast<int>(arguments.size()), arguments.data());
 }
 
-TEST(Arguments, SetTheirTargets) {
+TEST(ArgumentsTest, SetTheirTargets) {
   CommandLine app("Tries.", "program");
   std::string port;
   std::vector<std::string> files;
@@ -42,7 +42,7 @@ TEST(Arguments, SetTheirTargets) {
   EXPECT_EQ(timeout, 1);
 }
 
-TEST(Arguments, AFaultNamesTheOption) {
+TEST(ArgumentsTest, AFaultNamesTheOption) {
   CommandLine app("Tries.", "program");
   std::string form = "table";
   uint16_t ttl = 64;
@@ -63,7 +63,7 @@ TEST(Arguments, AFaultNamesTheOption) {
   }
 }
 
-TEST(Arguments, CallBackWithWhatIsGiven) {
+TEST(ArgumentsTest, CallBackWithWhatIsGiven) {
   CommandLine app("Tries.", "program");
   std::string one;
   std::vector<std::string> each;
@@ -83,7 +83,7 @@ TEST(Arguments, CallBackWithWhatIsGiven) {
   EXPECT_TRUE(Parse(app, {"--one", "1", "--one", "2"}));
 }
 
-TEST(Arguments, ACommandIsRequiredAndMayTakeTheRest) {
+TEST(ArgumentsTest, ACommandIsRequiredAndMayTakeTheRest) {
   const auto parse = [](std::vector<const char*> arguments) {
     CommandLine app("Tries.", "program");
     std::string name;
@@ -103,7 +103,7 @@ TEST(Arguments, ACommandIsRequiredAndMayTakeTheRest) {
   EXPECT_THAT(parse({}), HasSubstr("A subcommand is required"));
 }
 
-TEST(Arguments, HelpShowsDefaultsAndHidesWhatIsHidden) {
+TEST(ArgumentsTest, HelpShowsDefaultsAndHidesWhatIsHidden) {
   CommandLine app("Tries.", "program");
   int rate = 1000;
   app.AddOption("--rate", rate, "Packets per second").ShowDefault();

@@ -66,9 +66,11 @@ std::vector<std::string> Texts(const std::set<ResourceKey>& scope) {
   return texts;
 }
 
-TEST(ComputeScope, IsEmptyForAHostThatNobodyKnows) { EXPECT_THAT(ComputeScope({}, HostId("hv1")), IsEmpty()); }
+TEST(ComputeScopeTest, IsEmptyForAHostThatNobodyKnows) {
+  EXPECT_THAT(ComputeScope({}, HostId("hv1")), IsEmpty());
+}
 
-TEST(ComputeScope, OfAHostWithoutPortsIsTheHostItself) {
+TEST(ComputeScopeTest, OfAHostWithoutPortsIsTheHostItself) {
   NetworkState state;
   PutHost(state, "hv1");
   PutNetwork(state, "n1");
@@ -76,7 +78,7 @@ TEST(ComputeScope, OfAHostWithoutPortsIsTheHostItself) {
   EXPECT_THAT(Texts(ComputeScope(state, HostId("hv1"))), ElementsAre("host hv1"));
 }
 
-TEST(ComputeScope, LeavesOutNetworksThatNothingOfTheHostReaches) {
+TEST(ComputeScopeTest, LeavesOutNetworksThatNothingOfTheHostReaches) {
   NetworkState state;
   PutHost(state, "hv1");
   PutHost(state, "hv2");
@@ -90,7 +92,7 @@ TEST(ComputeScope, LeavesOutNetworksThatNothingOfTheHostReaches) {
               ElementsAre("host hv1", "host hv2", "network n1", "port vm1", "port vm2"));
 }
 
-TEST(ComputeScope, FollowsAChainOfRouters) {
+TEST(ComputeScopeTest, FollowsAChainOfRouters) {
   NetworkState state;
   for (const char* id : {"n1", "n2", "n3", "n4"}) PutNetwork(state, id);
   PutRouter(state, "r12");
@@ -107,7 +109,7 @@ TEST(ComputeScope, FollowsAChainOfRouters) {
                           "port r23-n3", "port vm1", "port vm3", "router r12", "router r23"));
 }
 
-TEST(ComputeScope, DoesNotCrossAnExternalNetwork) {
+TEST(ComputeScopeTest, DoesNotCrossAnExternalNetwork) {
   NetworkState state;
   PutNetwork(state, "a");
   PutNetwork(state, "b");
@@ -125,7 +127,7 @@ TEST(ComputeScope, DoesNotCrossAnExternalNetwork) {
               ElementsAre("network a", "network world", "port ra-a", "port vma", "router ra"));
 }
 
-TEST(ComputeScope, SkipsWhatIsReferredToButDoesNotExist) {
+TEST(ComputeScopeTest, SkipsWhatIsReferredToButDoesNotExist) {
   NetworkState state;
   Port port;
   port.id = PortId("vm1");
@@ -136,7 +138,7 @@ TEST(ComputeScope, SkipsWhatIsReferredToButDoesNotExist) {
   EXPECT_THAT(Texts(ComputeScope(state, HostId("hv1"))), ElementsAre("port vm1"));
 }
 
-TEST(ComputeScope, HasGroupsAndFloatingIpsOfOwnPortsOnly) {
+TEST(ComputeScopeTest, HasGroupsAndFloatingIpsOfOwnPortsOnly) {
   NetworkState state;
   PutNetwork(state, "n1");
   for (const char* host : {"hv1", "hv2"}) {
@@ -180,7 +182,7 @@ std::map<Kind, size_t> Counts(const std::set<ResourceKey>& scope) {
 }
 
 // Both tenants have VMs on both hosts: everything but what lies on the external network.
-TEST(ComputeScope, OfTheRecordedTwoTenants) {
+TEST(ComputeScopeTest, OfTheRecordedTwoTenants) {
   const NetworkState state = Recorded("neutron-two-tenants.json");
   const std::map<Kind, size_t> hv1 = {{Kind::kNetwork, 5}, {Kind::kSubnet, 6},     {Kind::kPort, 14},
                                       {Kind::kRouter, 2},  {Kind::kFloatingIp, 2}, {Kind::kSecurityGroup, 2}};
@@ -194,7 +196,7 @@ TEST(ComputeScope, OfTheRecordedTwoTenants) {
 }
 
 // hv3 has no port in the isolated networks: they, their subnets and their ports stay out.
-TEST(ComputeScope, OfTheRecordedShopAndAds) {
+TEST(ComputeScopeTest, OfTheRecordedShopAndAds) {
   const NetworkState state = Recorded("neutron-shop-ads.json");
   const std::set<ResourceKey> hv1 = ComputeScope(state, HostId("hv1"));
   EXPECT_EQ(Counts(hv1)[Kind::kNetwork], 7U);

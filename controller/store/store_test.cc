@@ -55,7 +55,7 @@ void Damage(const std::string& path, const std::string& sql) {
   ASSERT_TRUE(status.ok()) << Message(status);
 }
 
-TEST(Store, KeepsWhatIsCommittedOverReopening) {
+TEST(StoreTest, KeepsWhatIsCommittedOverReopening) {
   const TemporaryDirectory directory;
   const std::string path = directory.File("sub/controller.db");
   std::string store_id;
@@ -80,12 +80,12 @@ TEST(Store, KeepsWhatIsCommittedOverReopening) {
   EXPECT_EQ(contents.resources[0]->revision().timeline(), first_timeline);
 }
 
-TEST(Store, TwoStoresHaveDifferentIds) {
+TEST(StoreTest, TwoStoresHaveDifferentIds) {
   const TemporaryDirectory directory;
   EXPECT_NE(Open(directory.File("a.db"))->store_id(), Open(directory.File("b.db"))->store_id());
 }
 
-TEST(Store, IsForItsOwnerOnly) {
+TEST(StoreTest, IsForItsOwnerOnly) {
   const TemporaryDirectory directory;
   const std::string path = directory.File("controller.db");
   const auto store = Open(path);
@@ -97,7 +97,7 @@ TEST(Store, IsForItsOwnerOnly) {
   }
 }
 
-TEST(Store, BecomesPrivateIfItWasNot) {
+TEST(StoreTest, BecomesPrivateIfItWasNot) {
   const TemporaryDirectory directory;
   const std::string path = directory.File("controller.db");
   Open(path).reset();
@@ -108,7 +108,7 @@ TEST(Store, BecomesPrivateIfItWasNot) {
   EXPECT_EQ(info.st_mode & 0777, 0600U);
 }
 
-TEST(Store, RefusesASecondController) {
+TEST(StoreTest, RefusesASecondController) {
   const TemporaryDirectory directory;
   const std::string path = directory.File("controller.db");
   auto first = Open(path);
@@ -120,7 +120,7 @@ TEST(Store, RefusesASecondController) {
   EXPECT_TRUE(Store::Open(path).ok());
 }
 
-TEST(Store, KeepsFactsAboutPortsThatExist) {
+TEST(StoreTest, KeepsFactsAboutPortsThatExist) {
   const TemporaryDirectory directory;
   const std::string path = directory.File("controller.db");
   {
@@ -142,7 +142,7 @@ TEST(Store, KeepsFactsAboutPortsThatExist) {
   EXPECT_THAT(Load(*store).port_facts, UnorderedElementsAre(PortFact{PortId("a"), HostId("hv2"), false}));
 }
 
-TEST(Store, NamesADamagedRow) {
+TEST(StoreTest, NamesADamagedRow) {
   const TemporaryDirectory directory;
   const std::string path = directory.File("controller.db");
   {
@@ -155,7 +155,7 @@ TEST(Store, NamesADamagedRow) {
   EXPECT_THAT(Message(contents.status()), AllOf(HasSubstr(path), HasSubstr("(kind 4, id \"b\")")));
 }
 
-TEST(Store, RefusesAnotherSchema) {
+TEST(StoreTest, RefusesAnotherSchema) {
   const TemporaryDirectory directory;
   const std::string path = directory.File("controller.db");
   Open(path).reset();
@@ -163,7 +163,7 @@ TEST(Store, RefusesAnotherSchema) {
   EXPECT_THAT(Message(Store::Open(path).status()), HasSubstr("version 7"));
 }
 
-TEST(Store, RefusesWhatIsNoDatabase) {
+TEST(StoreTest, RefusesWhatIsNoDatabase) {
   const TemporaryDirectory directory;
   const std::string path = directory.File("controller.db");
   FILE* file = fopen(path.c_str(), "w");
@@ -173,7 +173,7 @@ TEST(Store, RefusesWhatIsNoDatabase) {
   EXPECT_EQ(Store::Open(path).status().code(), absl::StatusCode::kDataLoss);
 }
 
-TEST(Store, NamesADirectoryThatCannotBeMade) {
+TEST(StoreTest, NamesADirectoryThatCannotBeMade) {
   const TemporaryDirectory directory;
   FILE* file = fopen(directory.File("file").c_str(), "w");
   ASSERT_NE(file, nullptr);

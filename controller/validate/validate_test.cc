@@ -45,9 +45,9 @@ struct Case {
   std::vector<std::string> faults;
 };
 
-class ValidateCase : public testing::TestWithParam<Case> {};
+class ValidateCaseTest : public testing::TestWithParam<Case> {};
 
-TEST_P(ValidateCase, FindsExactly) { EXPECT_THAT(FaultsOf(GetParam().request), GetParam().faults); }
+TEST_P(ValidateCaseTest, FindsExactly) { EXPECT_THAT(FaultsOf(GetParam().request), GetParam().faults); }
 
 std::string Port(const std::string& fields) {
   return "ports:\n- {id: new, mac_address: \"fa:16:3e:00:00:99\", " + fields + "}\n";
@@ -253,21 +253,21 @@ const std::vector<Case> kStored = {
 };
 
 std::string NameOf(const testing::TestParamInfo<Case>& info) { return info.param.name; }
-INSTANTIATE_TEST_SUITE_P(References, ValidateCase, testing::ValuesIn(kReferences), NameOf);
-INSTANTIATE_TEST_SUITE_P(Addresses, ValidateCase, testing::ValuesIn(kAddresses), NameOf);
-INSTANTIATE_TEST_SUITE_P(Uniqueness, ValidateCase, testing::ValuesIn(kUniqueness), NameOf);
-INSTANTIATE_TEST_SUITE_P(Routers, ValidateCase, testing::ValuesIn(kRouters), NameOf);
-INSTANTIATE_TEST_SUITE_P(Stored, ValidateCase, testing::ValuesIn(kStored), NameOf);
+INSTANTIATE_TEST_SUITE_P(References, ValidateCaseTest, testing::ValuesIn(kReferences), NameOf);
+INSTANTIATE_TEST_SUITE_P(Addresses, ValidateCaseTest, testing::ValuesIn(kAddresses), NameOf);
+INSTANTIATE_TEST_SUITE_P(Uniqueness, ValidateCaseTest, testing::ValuesIn(kUniqueness), NameOf);
+INSTANTIATE_TEST_SUITE_P(Routers, ValidateCaseTest, testing::ValuesIn(kRouters), NameOf);
+INSTANTIATE_TEST_SUITE_P(Stored, ValidateCaseTest, testing::ValuesIn(kStored), NameOf);
 
-TEST(Validate, TheSmallTopologyIsSound) {
+TEST(ValidateTest, TheSmallTopologyIsSound) {
   const Judgement judgement = Judge("{}", kSmallTopology);
   EXPECT_THAT(Texts(judgement.faults), IsEmpty());
   EXPECT_THAT(Texts(judgement.warnings), IsEmpty());
 }
 
-TEST(Validate, ApplyingTheSameAgainIsSound) { EXPECT_THAT(FaultsOf(kSmallTopology), IsEmpty()); }
+TEST(ValidateTest, ApplyingTheSameAgainIsSound) { EXPECT_THAT(FaultsOf(kSmallTopology), IsEmpty()); }
 
-TEST(Validate, FindsEveryFaultAtOnceInTheOrderOfTheItems) {
+TEST(ValidateTest, FindsEveryFaultAtOnceInTheOrderOfTheItems) {
   EXPECT_THAT(
       FaultsOf(R"(
 networks:
@@ -295,7 +295,7 @@ subnets:
           "subnets of a network must be disjoint"));
 }
 
-TEST(Validate, AnIdTwiceInOneRequest) {
+TEST(ValidateTest, AnIdTwiceInOneRequest) {
   std::vector<model::Fault> faults;
   std::vector<RequestItem> items =
       ItemsOf(RequestFrom("networks: [{id: n3, provider:segmentation_id: 103}]"), faults);
@@ -305,7 +305,7 @@ TEST(Validate, AnIdTwiceInOneRequest) {
               ElementsAre("networks[1]: network n3 is already given at networks[0]; keep one"));
 }
 
-TEST(Validate, TwoPortsMayExchangeTheirAddressesInOneRequest) {
+TEST(ValidateTest, TwoPortsMayExchangeTheirAddressesInOneRequest) {
   EXPECT_THAT(FaultsOf(R"(
 subnets:
 - {id: s1, network_id: n1, ip_version: 4, cidr: 10.0.1.0/24, gateway_ip: 10.0.1.1}
@@ -317,7 +317,7 @@ ports:
               IsEmpty());
 }
 
-TEST(Validate, WarnsOnceOfHostsThatWereNotSeen) {
+TEST(ValidateTest, WarnsOnceOfHostsThatWereNotSeen) {
   const Judgement judgement = Judge(kSmallTopology, R"(
 ports:
 - {id: a, network_id: n1, mac_address: "fa:16:3e:00:01:01", binding:host_id: hv8}
@@ -333,7 +333,7 @@ ports:
 }
 
 // Nothing is said about what refers to a resource that could not be read: its own faults come first.
-TEST(Validate, TakesWhatCouldNotBeDecodedToExist) {
+TEST(ValidateTest, TakesWhatCouldNotBeDecodedToExist) {
   std::vector<model::Fault> faults;
   const std::vector<RequestItem> items = ItemsOf(RequestFrom(R"(
 networks: [{id: n3, provider:segmentation_id: 103}]
@@ -345,7 +345,7 @@ ports: [{id: a, network_id: n3, mac_address: "fa:16:3e:00:01:01", fixed_ips: [{s
   EXPECT_THAT(Texts(Validate({}, items).faults), IsEmpty());
 }
 
-TEST(ValidateDeletion, NamesWhatStillUsesTheResource) {
+TEST(ValidateDeletionTest, NamesWhatStillUsesTheResource) {
   EXPECT_THAT(
       FaultsOfDeleting({{model::Kind::kNetwork, "n1"}, {model::Kind::kSecurityGroup, "g1"}}),
       ElementsAre(
@@ -355,7 +355,7 @@ TEST(ValidateDeletion, NamesWhatStillUsesTheResource) {
           "change those first, or in the same request"));
 }
 
-TEST(ValidateDeletion, CountsUsersBeyondTheFirstThree) {
+TEST(ValidateDeletionTest, CountsUsersBeyondTheFirstThree) {
   EXPECT_THAT(
       FaultsOfDeleting({{model::Kind::kNetwork, "ext"}}),
       ElementsAre(
@@ -363,7 +363,7 @@ TEST(ValidateDeletion, CountsUsersBeyondTheFirstThree) {
           "those first, or in the same request"));
 }
 
-TEST(ValidateDeletion, OfEverythingThatHangsTogetherIsSound) {
+TEST(ValidateDeletionTest, OfEverythingThatHangsTogetherIsSound) {
   EXPECT_THAT(FaultsOfDeleting({{model::Kind::kFloatingIp, "f1"},
                                 {model::Kind::kPort, "p1"},
                                 {model::Kind::kPort, "i1"},
@@ -373,7 +373,7 @@ TEST(ValidateDeletion, OfEverythingThatHangsTogetherIsSound) {
               IsEmpty());
 }
 
-TEST(ValidateDeletion, OfARoutersOnlyWayToANexthop) {
+TEST(ValidateDeletionTest, OfARoutersOnlyWayToANexthop) {
   EXPECT_THAT(
       FaultsOfDeleting({{model::Kind::kPort, "i2"}}),
       ElementsAre("keys[0]: would break the stored router r1 (router): routes[0].nexthop: 10.0.2.5 is on no "
@@ -381,24 +381,24 @@ TEST(ValidateDeletion, OfARoutersOnlyWayToANexthop) {
                   "198.51.100.0/24"));
 }
 
-TEST(ValidateDeletion, OfWhatIsNotThere) {
+TEST(ValidateDeletionTest, OfWhatIsNotThere) {
   EXPECT_THAT(FaultsOfDeleting({{model::Kind::kPort, "nobody"}, {model::Kind::kHost, "hv1"}}),
               ElementsAre("keys[0]: there is no port nobody"));
 }
 
-class RecordedTopology : public testing::TestWithParam<const char*> {};
+class RecordedTopologyTest : public testing::TestWithParam<const char*> {};
 
-TEST_P(RecordedTopology, IsSound) {
+TEST_P(RecordedTopologyTest, IsSound) {
   std::vector<model::Fault> faults;
   const std::vector<RequestItem> items = ItemsOf(Recorded(GetParam()), faults);
   EXPECT_THAT(faults, IsEmpty());
   EXPECT_THAT(Texts(Validate({}, items).faults), IsEmpty());
 }
-INSTANTIATE_TEST_SUITE_P(Validate, RecordedTopology,
+INSTANTIATE_TEST_SUITE_P(Validate, RecordedTopologyTest,
                          testing::Values("neutron-two-tenants.json", "neutron-shop-ads.json"));
 
 // 100,000 ports on 100 networks. A quadratic check would take hours; the bound is far above what it takes.
-TEST(Validate, ManyPortsAtOnce) {
+TEST(ValidateTest, ManyPortsAtOnce) {
   model::NetworkState state;
   std::vector<RequestItem> items;
   const auto add = [&](model::Kind kind, const std::string& id, model::AnyResource value) {

@@ -37,7 +37,7 @@ frames::Bytes Probe(const vswitch::HostView& view, const PortId& from) {
                               {*IpAddress::Parse("::"), group, 255}, target, nullptr);
 }
 
-TEST(SlowPathReal, AStormAtOnePortTakesNoAnswersFromAnother) {
+TEST(SlowPathRealTest, AStormAtOnePortTakesNoAnswersFromAnother) {
   auto under_test = SwitchUnderTest::Start(
       {random::LocalPorts(), random::OwnVteps(), random::PeerVteps(), slowpath::RateLimit{}});
   ASSERT_TRUE(under_test.ok()) << Message(under_test.status());

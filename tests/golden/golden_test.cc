@@ -79,7 +79,7 @@ void CheckHost(const model::NetworkState& state, const std::string& name, const 
   ExpectGolden(kFolder / (base + ".flows"), ovs::ToString(flows));
 }
 
-TEST(Golden, ResourceFilesToFlows) {
+TEST(GoldenTest, ResourceFilesToFlows) {
   int cases = 0;
   for (const auto& entry : std::filesystem::directory_iterator(kFolder)) {
     if (entry.path().extension() != ".yaml") continue;

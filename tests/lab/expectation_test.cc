@@ -36,7 +36,7 @@ LabPlan PlanOf(std::vector<std::string> nodes) {
   return plan;
 }
 
-TEST(ParseExpectation, ReadsGroupsAndProbes) {
+TEST(ParseExpectationTest, ReadsGroupsAndProbes) {
   const auto expectation = ParseExpectation("x.yaml", kGood);
   ASSERT_TRUE(expectation.ok()) << expectation.status();
   ASSERT_EQ(expectation->groups.size(), 2);
@@ -46,7 +46,7 @@ TEST(ParseExpectation, ReadsGroupsAndProbes) {
   EXPECT_EQ(expectation->probes[1].answered_by, std::nullopt);
 }
 
-TEST(ParseExpectation, NamesTheLineAndTheFault) {
+TEST(ParseExpectationTest, NamesTheLineAndTheFault) {
   const struct {
     const char* text;
     const char* message;
@@ -67,7 +67,7 @@ TEST(ParseExpectation, NamesTheLineAndTheFault) {
   }
 }
 
-TEST(CheckExpectation, WantsEveryVmAndNoOther) {
+TEST(CheckExpectationTest, WantsEveryVmAndNoOther) {
   const auto expectation = ParseExpectation("x.yaml", kGood);
   ASSERT_TRUE(expectation.ok());
   EXPECT_TRUE(CheckExpectation(*expectation, PlanOf({"a", "b", "c"})).ok());
@@ -76,13 +76,13 @@ TEST(CheckExpectation, WantsEveryVmAndNoOther) {
               HasSubstr("says nothing about the VM \"d\""));
 }
 
-TEST(CheckExpectation, WantsAnAnswerToRelyOn) {
+TEST(CheckExpectationTest, WantsAnAnswerToRelyOn) {
   const auto alone = ParseExpectation("x.yaml", "reach: [{families: [v4], vms: [a]}]");
   ASSERT_TRUE(alone.ok());
   EXPECT_THAT(Message(CheckExpectation(*alone, PlanOf({"a"}))), HasSubstr("fewer than two VMs"));
 }
 
-TEST(ExpectsReach, HoldsPerFamilyAndBothWays) {
+TEST(ExpectsReachTest, HoldsPerFamilyAndBothWays) {
   const auto expectation = ParseExpectation("x.yaml", kGood);
   ASSERT_TRUE(expectation.ok());
   EXPECT_TRUE(ExpectsReach(*expectation, "a", "b", IpFamily::kV6));

@@ -23,7 +23,7 @@ LabPlan OneHostOneVm() {
   return plan;
 }
 
-TEST(Batches, MakeNamespacesThenLinksBetweenThem) {
+TEST(BatchesTest, MakeNamespacesThenLinksBetweenThem) {
   const Layout layout("x");
   EXPECT_EQ(NamespaceBatch(layout, OneHostOneVm()),
             "netns add kl-x-fabric\n"
@@ -36,7 +36,7 @@ TEST(Batches, MakeNamespacesThenLinksBetweenThem) {
             "tap00000000-00 netns kl-x-hv1 mtu 9000\n");
 }
 
-TEST(Batches, WithTheKernelsDatapathTheNicIsTheVtep) {
+TEST(BatchesTest, WithTheKernelsDatapathTheNicIsTheVtep) {
   LabPlan plan = OneHostOneVm();
   plan.hosts[0].datapath_type = "system";
   EXPECT_EQ(
@@ -45,7 +45,7 @@ TEST(Batches, WithTheKernelsDatapathTheNicIsTheVtep) {
   EXPECT_EQ(VtepBatch(plan.hosts[0]), "addr add 198.18.0.1/16 dev eth0\nlink set eth0 up\n");
 }
 
-TEST(Batches, ConfigureAVm) {
+TEST(BatchesTest, ConfigureAVm) {
   EXPECT_EQ(VmBatch(OneHostOneVm().vms[0]),
             "link set lo up\n"
             "addr add 192.0.2.1/32 dev lo\n"
@@ -56,7 +56,7 @@ TEST(Batches, ConfigureAVm) {
             "route append ::/0 via fe80::1 dev eth0\n");
 }
 
-TEST(Batches, AVmWithoutAGatewaySendsAllTheSame) {
+TEST(BatchesTest, AVmWithoutAGatewaySendsAllTheSame) {
   Vm vm = OneHostOneVm().vms[0];
   vm.behind.clear();
   vm.routes.clear();
@@ -76,7 +76,7 @@ TEST(Batches, AVmWithoutAGatewaySendsAllTheSame) {
       << "without an IPv6 address it cannot reach anything by IPv6";
 }
 
-TEST(Layout, NamesOfLabsCannotRunIntoEachOther) {
+TEST(LayoutTest, NamesOfLabsCannotRunIntoEachOther) {
   EXPECT_TRUE(CheckLabName("ci_2").ok());
   for (const char* name : {"", "a-b", "../x", "a b", "12345678901234567"})
     EXPECT_FALSE(CheckLabName(name).ok()) << name;

@@ -68,7 +68,7 @@ std::vector<std::string> Unexpected(const std::vector<Verdict>& verdicts) {
   return lines;
 }
 
-TEST(ProbesFor, ASharedAddressIsProbedOnceAndTheFenceIsWhatShouldAnswer) {
+TEST(ProbesForTest, ASharedAddressIsProbedOnceAndTheFenceIsWhatShouldAnswer) {
   const auto probes = ProbesFor(TwoTenants(), Tenants());
   ASSERT_TRUE(probes.ok());
   std::vector<std::string> from_a1;
@@ -79,34 +79,34 @@ TEST(ProbesFor, ASharedAddressIsProbedOnceAndTheFenceIsWhatShouldAnswer) {
   EXPECT_THAT(from_a1, ::testing::ElementsAre("10.0.0.1", "10.0.0.2 fence", "2001:db8::2 fence"));
 }
 
-TEST(ProbesFor, RefusesTwoVmsInReachWithOneAddress) {
+TEST(ProbesForTest, RefusesTwoVmsInReachWithOneAddress) {
   Expectation mixed = Tenants();
   mixed.groups.push_back({"mixed", {IpFamily::kV4}, {"a1", "a2", "b2"}});
   EXPECT_THAT(Message(ProbesFor(TwoTenants(), mixed).status()),
               HasSubstr("lets a1 reach both a2 and b2 at 10.0.0.2"));
 }
 
-TEST(Judge, ASharedAddressIsNoLeak) {
+TEST(JudgeTest, ASharedAddressIsNoLeak) {
   const auto verdicts = Verdicts({});
   EXPECT_THAT(Unexpected(verdicts), ::testing::IsEmpty());
   EXPECT_TRUE(AllAsExpected(verdicts));
   EXPECT_EQ(verdicts.size(), 18);
 }
 
-TEST(Judge, AnotherTenantsAnswerIsALeak) {
+TEST(JudgeTest, AnotherTenantsAnswerIsALeak) {
   const auto verdicts = Verdicts({{{"a1", "10.0.0.2"}, {{"b2"}, true}}});
   EXPECT_THAT(Unexpected(verdicts),
               ::testing::ElementsAre("a1 -> a2 (10.0.0.2): expected an answer from a2, saw none",
                                      "a1 -> b2 (10.0.0.2): expected no answer, saw an answer from b2"));
 }
 
-TEST(Judge, AVmWithoutTheAddressMustNotAnswerForIt) {
+TEST(JudgeTest, AVmWithoutTheAddressMustNotAnswerForIt) {
   const auto verdicts = Verdicts({{{"b1", "2001:db8::1"}, {{"b2"}, true}}});
   EXPECT_THAT(Unexpected(verdicts),
               ::testing::ElementsAre("b1 -> a1 (2001:db8::1): expected no answer, saw an answer from b2"));
 }
 
-TEST(Judge, SilenceWithoutAFenceProvesNothing) {
+TEST(JudgeTest, SilenceWithoutAFenceProvesNothing) {
   const auto verdicts = Verdicts({{{"b1", "2001:db8::1"}, {{}, false}}});
   EXPECT_THAT(
       Unexpected(verdicts),
@@ -114,7 +114,7 @@ TEST(Judge, SilenceWithoutAFenceProvesNothing) {
           "b1 -> a1 (2001:db8::1): expected no answer, saw none, but no other answer to rely on either"));
 }
 
-TEST(Judge, WhatCouldNotBeSentIsNoSilence) {
+TEST(JudgeTest, WhatCouldNotBeSentIsNoSilence) {
   const absl::Status fault = absl::InternalError("a probe to 2001:db8::1 could not be sent: No buffer");
   const auto verdicts = Verdicts({{{"b1", "2001:db8::1"}, {{}, true, fault}}});
   EXPECT_THAT(Unexpected(verdicts),
@@ -122,7 +122,7 @@ TEST(Judge, WhatCouldNotBeSentIsNoSilence) {
                                      "2001:db8::1 could not be sent: No buffer"));
 }
 
-TEST(Judge, ExtraProbesSayWhoAnswers) {
+TEST(JudgeTest, ExtraProbesSayWhoAnswers) {
   Expectation expectation = Tenants();
   expectation.probes.push_back({{"a1", "b1"}, *IpAddress::Parse("192.0.2.1"), "a2"});
   const auto verdicts = Verdicts({{{"a1", "192.0.2.1"}, {{"a2"}, true}}}, expectation);
@@ -130,7 +130,7 @@ TEST(Judge, ExtraProbesSayWhoAnswers) {
               ::testing::ElementsAre("b1 -> 192.0.2.1: expected an answer from a2, saw none"));
 }
 
-TEST(MatrixText, ShowsFamiliesAndMarksWhatIsUnexpected) {
+TEST(MatrixTextTest, ShowsFamiliesAndMarksWhatIsUnexpected) {
   const std::string text = MatrixText(TwoTenants(), Verdicts({{{"a1", "2001:db8::2"}, {{}, true}}}));
   EXPECT_EQ(text,
             "           1   2   3   4\n"
@@ -143,7 +143,7 @@ TEST(MatrixText, ShowsFamiliesAndMarksWhatIsUnexpected) {
             "17 of 18 verdicts as expected\n");
 }
 
-TEST(MatrixJson, HasTheCountsAndWhatIsUnexpected) {
+TEST(MatrixJsonTest, HasTheCountsAndWhatIsUnexpected) {
   const auto json =
       nlohmann::json::parse(MatrixJson(TwoTenants(), Verdicts({{{"a1", "10.0.0.2"}, {{"b2"}, true}}})));
   EXPECT_EQ(json["verdicts"], 18);

@@ -57,7 +57,7 @@ model::NetworkState VmsOn(const std::vector<std::pair<std::string, std::string>>
   return state;
 }
 
-TEST(MakePlan, ShopAdsHasThreeHostsAndEighteenVms) {
+TEST(MakePlanTest, ShopAdsHasThreeHostsAndEighteenVms) {
   const LabPlan plan = Recorded("neutron-shop-ads.json");
   ASSERT_EQ(plan.hosts.size(), 3);
   EXPECT_EQ(plan.hosts[0].node, "hv1");
@@ -66,7 +66,7 @@ TEST(MakePlan, ShopAdsHasThreeHostsAndEighteenVms) {
   EXPECT_EQ(plan.vms.size(), 18);
 }
 
-TEST(MakePlan, AVmHasItsPortsAddressesAndItsSubnetsRoutes) {
+TEST(MakePlanTest, AVmHasItsPortsAddressesAndItsSubnetsRoutes) {
   const LabPlan plan = Recorded("neutron-shop-ads.json");
   const Vm* vm = FindVm(plan, "shop-front1");
   ASSERT_NE(vm, nullptr);
@@ -83,7 +83,7 @@ TEST(MakePlan, AVmHasItsPortsAddressesAndItsSubnetsRoutes) {
   EXPECT_THAT(vm->behind, IsEmpty());
 }
 
-TEST(MakePlan, TheNextHopOfAnExtraRouteHasAnAddressBehindIt) {
+TEST(MakePlanTest, TheNextHopOfAnExtraRouteHasAnAddressBehindIt) {
   const LabPlan plan = Recorded("neutron-shop-ads.json");
   for (const char* node : {"shop-appliance", "ads-appliance"}) {
     const Vm* vm = FindVm(plan, node);
@@ -94,7 +94,7 @@ TEST(MakePlan, TheNextHopOfAnExtraRouteHasAnAddressBehindIt) {
   }
 }
 
-TEST(MakePlan, AnIsolatedVmHasNoRoutes) {
+TEST(MakePlanTest, AnIsolatedVmHasNoRoutes) {
   const LabPlan plan = Recorded("neutron-shop-ads.json");
   const Vm* vm = FindVm(plan, "ads-iso2");
   ASSERT_NE(vm, nullptr);
@@ -102,21 +102,21 @@ TEST(MakePlan, AnIsolatedVmHasNoRoutes) {
   EXPECT_THAT(vm->routes, IsEmpty());
 }
 
-TEST(MakePlan, TwoTenantsOnlyNet0HasIpv6) {
+TEST(MakePlanTest, TwoTenantsOnlyNet0HasIpv6) {
   const LabPlan plan = Recorded("neutron-two-tenants.json");
   EXPECT_EQ(plan.hosts.size(), 2);
   EXPECT_EQ(FindVm(plan, "tenant-a-vm1")->addresses.size(), 2);
   EXPECT_EQ(FindVm(plan, "tenant-b-vm3")->addresses.size(), 1);
 }
 
-TEST(MakePlan, AmbiguousNamesGiveWayToIds) {
+TEST(MakePlanTest, AmbiguousNamesGiveWayToIds) {
   const auto plan =
       MakePlan(VmsOn({{"hv1", "twin"}, {"hv2", "twin"}, {"hv1", "hv2"}, {"hv1", "a b"}, {"hv1", "fabric"}}));
   ASSERT_TRUE(plan.ok()) << plan.status();
   for (const Vm& vm : plan->vms) EXPECT_EQ(vm.node, vm.port.str());
 }
 
-TEST(MakePlan, RefusesWhatCannotBeALab) {
+TEST(MakePlanTest, RefusesWhatCannotBeALab) {
   EXPECT_THAT(Message(MakePlan(model::NetworkState()).status()), HasSubstr("there is no VM"));
   EXPECT_THAT(Message(MakePlan(VmsOn({{"", "a"}})).status()), HasSubstr("no binding:host_id"));
   EXPECT_THAT(Message(MakePlan(VmsOn({{"../../etc", "a"}})).status()), HasSubstr("host \"../../etc\""));
@@ -134,7 +134,7 @@ TEST(MakePlan, RefusesWhatCannotBeALab) {
   EXPECT_THAT(Message(MakePlan(pinned).status()), HasSubstr("a host of the lab has one tunnel address"));
 }
 
-TEST(MakePlan, KeepsAPinnedTunnelAddress) {
+TEST(MakePlanTest, KeepsAPinnedTunnelAddress) {
   model::NetworkState pinned = VmsOn({{"hv1", "a"}});
   auto host = std::make_shared<model::Host>();
   host->id = HostId("hv1");

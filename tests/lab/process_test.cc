@@ -28,21 +28,21 @@ Command Shell(const std::string& script) {
   return command;
 }
 
-TEST(Run, ReturnsOutputAndFeedsInput) {
+TEST(RunTest, ReturnsOutputAndFeedsInput) {
   Command command = Shell("tr a-z A-Z; echo $WHO");
   command.input = "hello ";
   command.environment = {"WHO=world"};
   EXPECT_EQ(*lab::Run(command), "HELLO world\n");
 }
 
-TEST(Run, AFailureCarriesTheCommandAndWhatItSaid) {
+TEST(RunTest, AFailureCarriesTheCommandAndWhatItSaid) {
   const auto result = lab::Run(Shell("echo no such bridge >&2; exit 3"));
   ASSERT_FALSE(result.ok());
   EXPECT_THAT(Message(result.status()), HasSubstr("no such bridge"));
   EXPECT_THAT(Message(result.status()), HasSubstr("/bin/sh -c"));
 }
 
-TEST(Run, SaysWhatCannotBeExecuted) {
+TEST(RunTest, SaysWhatCannotBeExecuted) {
   Command command;
   command.argv = {"/no/such/program"};
   EXPECT_THAT(Message(lab::Run(command).status()), HasSubstr("/no/such/program: No such file"));
@@ -51,7 +51,7 @@ TEST(Run, SaysWhatCannotBeExecuted) {
   EXPECT_THAT(Message(lab::Run(command).status()), HasSubstr("in namespace no-such-namespace"));
 }
 
-TEST(Run, TheProgramDoesNotOutliveItsCaller) {
+TEST(RunTest, TheProgramDoesNotOutliveItsCaller) {
   const std::string fifo = TemporaryFile("fifo");
   ASSERT_EQ(mkfifo(fifo.c_str(), 0600), 0);
   const pid_t caller = fork();
@@ -71,7 +71,7 @@ TEST(Run, TheProgramDoesNotOutliveItsCaller) {
   std::filesystem::remove(fifo);
 }
 
-TEST(Processes, AreRecordedAndEnded) {
+TEST(ProcessesTest, AreRecordedAndEnded) {
   const std::string record = TemporaryFile("record");
   // It does not end by SIGTERM.
   const auto pid = Start(Shell("trap '' TERM; while :; do sleep 1000; done"));
@@ -83,14 +83,14 @@ TEST(Processes, AreRecordedAndEnded) {
   std::filesystem::remove(record);
 }
 
-TEST(Processes, ARecordDoesNotMatchALaterProcessWithTheSameNumber) {
+TEST(ProcessesTest, ARecordDoesNotMatchALaterProcessWithTheSameNumber) {
   const std::string record = TemporaryFile("stale");
   ASSERT_TRUE(WriteFile(record, fmt::format("{} 1\n", getpid())).ok());
   EXPECT_EQ(RecordedProcess(record), 0);
   std::filesystem::remove(record);
 }
 
-TEST(TailOfFile, IsTheLastLines) {
+TEST(TailOfFileTest, IsTheLastLines) {
   const std::string file = TemporaryFile("tail");
   ASSERT_TRUE(WriteFile(file, "1\n2\n3\n").ok());
   EXPECT_EQ(TailOfFile(file, 2), "2\n3\n");

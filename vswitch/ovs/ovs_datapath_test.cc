@@ -189,7 +189,7 @@ TEST_F(OvsDatapathTest, ARefusedOwnerIsReportedAndCostsNoSession) {
   EXPECT_EQ(monitor_->reconnects, 0);
 }
 
-TEST(ParseTunnelNeighbours, ReadsTheTableOfTheSwitch) {
+TEST(ParseTunnelNeighboursTest, ReadsTheTableOfTheSwitch) {
   const std::string text =
       "IP                                            MAC                 Bridge\n"
       "==========================================================================\n"

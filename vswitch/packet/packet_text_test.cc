@@ -39,14 +39,14 @@ std::optional<std::string> Mismatch(const std::string& match, const std::string&
   return parsed.ok() ? parsed->Mismatch(Frame(frame)) : "wrong";
 }
 
-TEST(ParsePacketText, EchoByteByByte) {
+TEST(ParsePacketTextTest, EchoByteByByte) {
   EXPECT_EQ(Frame("icmp($, src=10.0.0.1, dst=10.0.0.2, id=0x4b53, seq=7, size=2)"),
             (Bytes{0xfa, 0x16, 0x3e, 0, 0, 2, 0xfa, 0x16, 0x3e, 0,    0,    1,  0x08, 0,   0x45,
                    0,    0,    30,   0, 0, 0, 0,    64,   1,    0x66, 0xdd, 10, 0,    0,   1,
                    10,   0,    0,    2, 8, 0, 0x4b, 0x44, 0x4b, 0x53, 0,    7,  0x61, 0x61}));
 }
 
-TEST(ParsePacketText, ChecksumsHold) {
+TEST(ParsePacketTextTest, ChecksumsHold) {
   struct Case {
     const char* text;
     size_t header;  // Of IP.
@@ -71,7 +71,7 @@ TEST(ParsePacketText, ChecksumsHold) {
   }
 }
 
-TEST(ParsePacketText, WhatIsImplied) {
+TEST(ParsePacketTextTest, WhatIsImplied) {
   const Packet arp(Frame("arp(op=request, eth_src=fa:16:3e:00:00:01, spa=10.0.0.1, tpa=10.0.0.2)"));
   EXPECT_TRUE(arp.eth_dst().IsBroadcast());
   EXPECT_EQ(arp.arp_sha().ToString(), "fa:16:3e:00:00:01");
@@ -85,7 +85,7 @@ TEST(ParsePacketText, WhatIsImplied) {
   EXPECT_EQ(advertisement.ip_dst().ToString(), "ff02::1");
 }
 
-TEST(ParsePacketText, WrongOnPurpose) {
+TEST(ParsePacketTextTest, WrongOnPurpose) {
   const Bytes frame =
       Frame("udp($, src=10.0.0.1, dst=10.0.0.2, ihl=15, ip_len=9, checksum=0x1234, truncate=40)");
   EXPECT_EQ(frame.size(), 40U);
@@ -97,7 +97,7 @@ TEST(ParsePacketText, WrongOnPurpose) {
             60U);
 }
 
-TEST(ParsePacketText, LayersInLayers) {
+TEST(ParsePacketTextTest, LayersInLayers) {
   const Bytes inner = Frame("udp($, src=10.0.0.1, dst=10.0.0.2)");
   const Bytes outer = Frame(
       "vxlan(eth_src=02:00:00:00:00:01, eth_dst=02:00:00:00:00:02, src=192.0.2.1, dst=192.0.2.2, vni=5001, "
@@ -111,7 +111,7 @@ TEST(ParsePacketText, LayersInLayers) {
   EXPECT_EQ(Bytes(error.begin() + 42, error.end()), Bytes(inner.begin() + 14, inner.end()));
 }
 
-TEST(ParsePacketText, FaultsNameColumnFieldAndWhatIsExpected) {
+TEST(ParsePacketTextTest, FaultsNameColumnFieldAndWhatIsExpected) {
   EXPECT_EQ(Fault("icmp(df, ttl=300)"), "column 14: ttl: 300 is not 0 to 255");
   EXPECT_THAT(Fault("icmp(src=10.0.0)"), StartsWith("column 10: src: "));
   EXPECT_THAT(Fault("icnp(src=10.0.0.1)"), StartsWith("column 1: icnp is no layer; there are eth, vlan,"));
@@ -141,7 +141,7 @@ TEST(ParsePacketText, FaultsNameColumnFieldAndWhatIsExpected) {
   EXPECT_EQ(Fault(deep), "column 26: too many layers in each other");
 }
 
-TEST(PacketText, SaysWhatWasWritten) {
+TEST(PacketTextTest, SaysWhatWasWritten) {
   const char* texts[] = {
       "icmp(src=10.0.0.1, dst=10.0.0.2, ttl=64, df, type=8, seq=9, eth_src=fa:16:3e:00:00:01, "
       "eth_dst=fa:16:3e:00:00:02, size=56)",
@@ -151,7 +151,7 @@ TEST(PacketText, SaysWhatWasWritten) {
 }
 
 // Every kind of frame, right or wrong on purpose: the text means the same bytes and is not just hexadecimal.
-TEST(PacketText, RoundTrip) {
+TEST(PacketTextTest, RoundTrip) {
   const char* texts[] = {
       "arp(op=reply, $, spa=10.0.0.1, tpa=10.0.0.2)",
       "arp(op=request, eth_src=fa:16:3e:00:00:01, sha=fa:16:3e:00:00:09, spa=10.0.0.1, tpa=10.0.0.1, "
@@ -195,7 +195,7 @@ TEST(PacketText, RoundTrip) {
 }
 
 // Any bytes, well-formed frames with some changed: the text still means the same bytes.
-TEST(PacketText, RoundTripOfDamagedFrames) {
+TEST(PacketTextTest, RoundTripOfDamagedFrames) {
   const std::string texts[] = {
       "icmp($, src=10.0.0.9, dst=10.0.0.1, type=3, code=4, udp(src=10.0.0.1, dst=10.0.0.2, size=9))",
       "tcp($, src=2001:db8::9, dst=2001:db8::1, ext=hop_by_hop, more_fragments, size=40)",
@@ -212,7 +212,7 @@ TEST(PacketText, RoundTripOfDamagedFrames) {
   }
 }
 
-TEST(FieldMatch, OnlyTheFieldsGivenCount) {
+TEST(FieldMatchTest, OnlyTheFieldsGivenCount) {
   const std::string frame = "icmp($, src=10.0.0.1, dst=10.0.0.2, ttl=63, df, size=56)";
   EXPECT_EQ(Mismatch("icmp()", frame), std::nullopt);
   EXPECT_EQ(Mismatch("icmp(ttl=63, eth_src=FA:16:3e:00:00:01, type=8, size=56, df, more_fragments=0)", frame),
@@ -226,7 +226,7 @@ TEST(FieldMatch, OnlyTheFieldsGivenCount) {
   EXPECT_THAT(Mismatch("udp(ttl=63)", frame), Optional(StartsWith("expected udp, seen icmp(src=10.0.0.1")));
 }
 
-TEST(FieldMatch, LayersInLayers) {
+TEST(FieldMatchTest, LayersInLayers) {
   const std::string error =
       "icmp($, src=10.0.0.9, dst=10.0.0.1, type=3, code=1, tcp(src=10.0.0.1, dst=10.0.0.2))";
   EXPECT_EQ(Mismatch("icmp(type=3, tcp(dst=10.0.0.2))", error), std::nullopt);
@@ -235,7 +235,7 @@ TEST(FieldMatch, LayersInLayers) {
   EXPECT_EQ(Mismatch("icmp6(type=135)", "ns($, src=::, target=fe80::1)"), std::nullopt);
 }
 
-TEST(FieldMatch, ChecksumsMustBeRight) {
+TEST(FieldMatchTest, ChecksumsMustBeRight) {
   EXPECT_EQ(Mismatch("udp()", "udp($, src=10.0.0.1, dst=10.0.0.2, checksum=0)"), std::nullopt);
   EXPECT_THAT(Mismatch("udp()", "udp($, src=10.0.0.1, dst=10.0.0.2, checksum=1)"),
               Optional(HasSubstr("checksum: should be 0x")));
@@ -246,7 +246,7 @@ TEST(FieldMatch, ChecksumsMustBeRight) {
             std::nullopt);
 }
 
-TEST(FieldMatch, Bytes) {
+TEST(FieldMatchTest, Bytes) {
   EXPECT_EQ(Mismatch("hex:00 11", "hex:0011"), std::nullopt);
   EXPECT_EQ(Mismatch("hex:0011", "hex:0012"), "expected hex:0011, seen hex:0012");
   EXPECT_THAT(Message(FieldMatch::Parse("icmp(truncate=4)").status()), HasSubstr("nothing to compare"));

@@ -199,7 +199,7 @@ TEST_F(ClaimsTest, LearnsBehindPortsWithoutSecurityAlone) {
   EXPECT_EQ(Places(FromPort(view_, PortId("c"), To(Mac(77), Mac(3)), learned)), std::vector<std::string>{"h2"});
 }
 
-TEST(Announcement, NamesAUnicastAddress) {
+TEST(AnnouncementTest, NamesAUnicastAddress) {
   const packet::AnnouncedAddress vip{kVip, Mac(1), false};
   EXPECT_EQ(packet::AnnouncedBy(packet::Packet(Arp(1, Mac(1), kVip, kVip))), vip);
   EXPECT_EQ(packet::AnnouncedBy(packet::Packet(Arp(2, Mac(1), kVip, kVip))), vip);

@@ -42,7 +42,7 @@ Frame To(const MacAddress& destination) {
   return frame;
 }
 
-TEST(Cloud, FollowsAFrameThroughTheTunnelToItsEnd) {
+TEST(CloudTest, FollowsAFrameThroughTheTunnelToItsEnd) {
   const CloudResult result = TwoHosts().FromPort(HostId("h1"), PortId("a"), To(kMacB));
   ASSERT_THAT(result.deliveries, SizeIs(1));
   EXPECT_EQ(result.deliveries[0], (CloudDelivery{HostId("h2"), PortId("b"), To(kMacB)}));
@@ -51,7 +51,7 @@ TEST(Cloud, FollowsAFrameThroughTheTunnelToItsEnd) {
   EXPECT_EQ(result.steps.back().host, HostId("h2"));
 }
 
-TEST(Cloud, SaysWhichHostDrops) {
+TEST(CloudTest, SaysWhichHostDrops) {
   const Cloud cloud = TwoHosts();
   const CloudResult unknown = cloud.FromPort(HostId("h1"), PortId("b"), To(kMacB));
   ASSERT_THAT(unknown.drops, SizeIs(1));

@@ -79,7 +79,7 @@ std::string ErrorOf(const Result& result) {
          packet.ip_src().ToString();
 }
 
-TEST(SimRouter, AsksPortsWithoutSecurityForAnAddressThatNobodyAnnounced) {
+TEST(SimRouterTest, AsksPortsWithoutSecurityForAnAddressThatNobodyAnnounced) {
   const Result result = Send(ToGateway(Between("10.0.0.1", "10.0.1.77")));
   EXPECT_EQ(result.drop, std::nullopt);
   EXPECT_EQ(result.waits_for, vswitch::ClaimKey(NetworkId("right"), Ip("10.0.1.77")));
@@ -92,7 +92,7 @@ TEST(SimRouter, AsksPortsWithoutSecurityForAnAddressThatNobodyAnnounced) {
   }
 }
 
-TEST(SimRouter, OneThatAloneMayHaveAnAddressIsNotAsked) {
+TEST(SimRouterTest, OneThatAloneMayHaveAnAddressIsNotAsked) {
   vswitch::HostView view = LeftAndRight();
   for (auto& [id, port] : view.ports) port.port_security_enabled = true;
   const IpPrefix vip = IpPrefix::Host(Ip("10.0.1.100"));
@@ -106,7 +106,7 @@ TEST(SimRouter, OneThatAloneMayHaveAnAddressIsNotAsked) {
   EXPECT_EQ(send().waits_for, vswitch::ClaimKey(NetworkId("right"), Ip("10.0.1.100"))) << "either may have it";
 }
 
-TEST(SimRouter, ANextHopThatNobodyHasTakesNoShare) {
+TEST(SimRouterTest, ANextHopThatNobodyHasTakesNoShare) {
   vswitch::HostView view = LeftAndRight();
   const auto ways = [&] {
     return EveryFromPort(view, PortId("vm"), ToGateway(Between("10.0.0.1", "192.0.2.1")));
@@ -118,7 +118,7 @@ TEST(SimRouter, ANextHopThatNobodyHasTakesNoShare) {
   EXPECT_EQ(ways()[0].deliveries[0].port, PortId("two"));
 }
 
-TEST(SimRouter, ErrorsComeFromTheInterfaceThatThePacketEntered) {
+TEST(SimRouterTest, ErrorsComeFromTheInterfaceThatThePacketEntered) {
   const Result ttl = Send(ToGateway(Between("10.0.0.1", "10.0.1.1", 1)));
   EXPECT_EQ(ttl.drop, vswitch::DropReason::kTtlExceeded);
   EXPECT_EQ(ErrorOf(ttl), "11/0 from 10.0.0.254");
@@ -131,14 +131,14 @@ TEST(SimRouter, ErrorsComeFromTheInterfaceThatThePacketEntered) {
             "1/3 from 2001:db8::fe");
 }
 
-TEST(SimRouter, AnErrorThatCannotBeRoutedIsDroppedOnItsOwnAccount) {
+TEST(SimRouterTest, AnErrorThatCannotBeRoutedIsDroppedOnItsOwnAccount) {
   const Result result = Send(ToGateway(Between("203.0.113.1", "10.0.1.1", 1)));
   EXPECT_EQ(result.drop, vswitch::DropReason::kTtlExceeded);
   EXPECT_TRUE(result.deliveries.empty());
   EXPECT_THAT(result.answer_drops, testing::ElementsAre(vswitch::DropReason::kNoRoute));
 }
 
-TEST(SimRouter, TheMtuOfTheEgressNetworkCountsAlsoWithoutDontFragment) {
+TEST(SimRouterTest, TheMtuOfTheEgressNetworkCountsAlsoWithoutDontFragment) {
   const Result fits = Send(ToGateway(Between("10.0.0.1", "10.0.1.1"), 1000 - 28));
   ASSERT_EQ(fits.deliveries.size(), 1U);
   EXPECT_EQ(fits.deliveries[0].port, PortId("one"));
@@ -155,7 +155,7 @@ TEST(SimRouter, TheMtuOfTheEgressNetworkCountsAlsoWithoutDontFragment) {
   EXPECT_EQ(v6.deliveries[0].frame[60] << 8 | v6.deliveries[0].frame[61], 1000);
 }
 
-TEST(SimRouter, ABridgedFrameLargerThanTheMtuIsDroppedInSilence) {
+TEST(SimRouterTest, ABridgedFrameLargerThanTheMtuIsDroppedInSilence) {
   const auto send = [](size_t data) {
     return Send(frames::Udp({kOther, kVm}, Between("10.0.0.1", "10.0.0.2"), 1, 2, data));
   };
@@ -164,7 +164,7 @@ TEST(SimRouter, ABridgedFrameLargerThanTheMtuIsDroppedInSilence) {
   EXPECT_TRUE(send(1450 - 27).deliveries.empty());
 }
 
-TEST(SimRouter, SeveralNextHopsAreAlternatives) {
+TEST(SimRouterTest, SeveralNextHopsAreAlternatives) {
   const std::vector<Result> every =
       EveryFromPort(LeftAndRight(), PortId("vm"), ToGateway(Between("10.0.0.1", "192.0.2.9")));
   ASSERT_EQ(every.size(), 2U);
@@ -173,7 +173,7 @@ TEST(SimRouter, SeveralNextHopsAreAlternatives) {
   EXPECT_EQ(Send(ToGateway(Between("10.0.0.1", "192.0.2.9"))).deliveries, every[0].deliveries);
 }
 
-TEST(SimRouter, AnswersEchoToItsLinkLocalOnTheLink) {
+TEST(SimRouterTest, AnswersEchoToItsLinkLocalOnTheLink) {
   const IpAddress own = IpAddress::LinkLocal(kGateway);
   const Result result = Send(frames::Echo({kGateway, kVm}, {IpAddress::LinkLocal(kVm), own, 1}, 1, 8));
   ASSERT_EQ(result.deliveries.size(), 1U);
@@ -190,7 +190,7 @@ TEST(SimRouter, AnswersEchoToItsLinkLocalOnTheLink) {
       << "the address of another link";
 }
 
-TEST(SimRouter, AFragmentThatIsTheWholePacketIsNoFragment) {
+TEST(SimRouterTest, AFragmentThatIsTheWholePacketIsNoFragment) {
   const std::vector<Frame> whole =
       frames::Fragments(frames::Echo({kGateway, kVm}, Between("2001:db8::1", "2001:db8::fe"), 1, 8), 64);
   ASSERT_EQ(whole.size(), 1U);
@@ -200,7 +200,7 @@ TEST(SimRouter, AFragmentThatIsTheWholePacketIsNoFragment) {
   EXPECT_EQ(result.deliveries[0].port, PortId("vm"));
 }
 
-TEST(SimRouter, ForwardsFragmentsAndTellsOfTheFirstOneOnly) {
+TEST(SimRouterTest, ForwardsFragmentsAndTellsOfTheFirstOneOnly) {
   for (const auto& [src, dst] :
        {std::pair{"10.0.0.1", "10.0.1.1"}, std::pair{"2001:db8::1", "2001:db8:1::1"}}) {
     const std::vector<Frame> fragments = frames::Fragments(ToGateway(Between(src, dst), 100), 48);
@@ -217,7 +217,7 @@ TEST(SimRouter, ForwardsFragmentsAndTellsOfTheFirstOneOnly) {
   }
 }
 
-TEST(Sim, DuplicateAddressDetectionIsAnsweredToAllNodesAtTheAskingPort) {
+TEST(SimTest, DuplicateAddressDetectionIsAnsweredToAllNodesAtTheAskingPort) {
   const auto probe = [](const char* target) {
     const IpAddress group = SolicitedNode(Ip(target));
     return frames::Solicitation({MulticastMac(group), kVm}, {Ip("::"), group, 255}, Ip(target), nullptr);

@@ -156,7 +156,7 @@ Frame Arp(const MacAddress& src, const std::string& spa, const std::string& tpa)
 
 Result Send(const vswitch::HostView& view, const Frame& frame) { return FromPort(view, PortId("vm1"), frame); }
 
-TEST(Sim, BridgesToALocalPortUnchanged) {
+TEST(SimTest, BridgesToALocalPortUnchanged) {
   const Frame frame = Echo4(kVm2, kVm1, "10.0.0.1", "10.0.0.2");
   const Result result = Send(TwoNetworks(), frame);
   ASSERT_EQ(result.deliveries.size(), 1U);
@@ -164,14 +164,14 @@ TEST(Sim, BridgesToALocalPortUnchanged) {
   EXPECT_EQ(result.deliveries[0].frame, frame);
 }
 
-TEST(Sim, BridgesThroughTheTunnelWithTheNetworksVni) {
+TEST(SimTest, BridgesThroughTheTunnelWithTheNetworksVni) {
   const Result result = Send(TwoNetworks(), Echo4(kRemote, kVm1, "10.0.0.1", "10.0.0.3"));
   ASSERT_EQ(result.deliveries.size(), 1U);
   EXPECT_EQ(result.deliveries[0].vtep, Ip("192.0.2.2"));
   EXPECT_EQ(result.deliveries[0].vni, *Vni::From(100));
 }
 
-TEST(Sim, RoutesAtTheSenderIntoTheDestinationsNetwork) {
+TEST(SimTest, RoutesAtTheSenderIntoTheDestinationsNetwork) {
   const Result result = Send(TwoNetworks(), Echo4(kRouterFront, kVm1, "10.0.0.1", "10.0.1.4"));
   ASSERT_EQ(result.deliveries.size(), 1U);
   EXPECT_EQ(result.deliveries[0].vni, *Vni::From(200));
@@ -183,13 +183,13 @@ TEST(Sim, RoutesAtTheSenderIntoTheDestinationsNetwork) {
       << "the IPv4 header checksum must follow the TTL";
 }
 
-TEST(Sim, ARoutedPacketMayLeaveByThePortItEntered) {
+TEST(SimTest, ARoutedPacketMayLeaveByThePortItEntered) {
   const Result result = Send(TwoNetworks(), Echo4(kRouterFront, kVm1, "10.0.0.1", "10.0.0.1"));
   ASSERT_EQ(result.deliveries.size(), 1U);
   EXPECT_EQ(result.deliveries[0].port, PortId("vm1"));
 }
 
-TEST(Sim, LongestPrefixOfTheExtraRoutes) {
+TEST(SimTest, LongestPrefixOfTheExtraRoutes) {
   const Result via_vm2 = Send(TwoNetworks(), Echo4(kRouterFront, kVm1, "10.0.0.1", "192.0.2.1"));
   ASSERT_EQ(via_vm2.deliveries.size(), 1U);
   EXPECT_EQ(via_vm2.deliveries[0].port, PortId("vm2"));
@@ -198,7 +198,7 @@ TEST(Sim, LongestPrefixOfTheExtraRoutes) {
   EXPECT_EQ(via_back.deliveries[0].vni, *Vni::From(200));
 }
 
-TEST(Sim, AnswersArpForEveryoneButTheAsker) {
+TEST(SimTest, AnswersArpForEveryoneButTheAsker) {
   for (const auto& [ip, mac] : std::map<std::string, MacAddress>{
            {"10.0.0.2", kVm2}, {"10.0.0.3", kRemote}, {"10.0.0.254", kRouterFront}}) {
     const Result result = Send(TwoNetworks(), Arp(kVm1, "10.0.0.1", ip));
@@ -213,14 +213,14 @@ TEST(Sim, AnswersArpForEveryoneButTheAsker) {
   }
 }
 
-TEST(Sim, AnAnnouncementOfTheOwnAddressGoesToEveryoneElse) {
+TEST(SimTest, AnAnnouncementOfTheOwnAddressGoesToEveryoneElse) {
   const Result result = Send(TwoNetworks(), Arp(kVm1, "10.0.0.1", "10.0.0.1"));
   ASSERT_EQ(result.deliveries.size(), 2U);
   EXPECT_EQ(result.deliveries[0].host, HostId("h2"));
   EXPECT_EQ(result.deliveries[1].port, PortId("vm2"));
 }
 
-TEST(Sim, AnswersNeighbourSolicitations) {
+TEST(SimTest, AnswersNeighbourSolicitations) {
   struct Row {
     const char* target;
     MacAddress mac;
@@ -245,7 +245,7 @@ TEST(Sim, AnswersNeighbourSolicitations) {
   }
 }
 
-TEST(Sim, TheRouterAnswersPings) {
+TEST(SimTest, TheRouterAnswersPings) {
   const Result v4 = Send(TwoNetworks(), Echo4(kRouterFront, kVm1, "10.0.0.1", "10.0.1.254", 1));
   ASSERT_EQ(v4.deliveries.size(), 1U);
   EXPECT_EQ(v4.deliveries[0].port, PortId("vm1"));
@@ -260,7 +260,7 @@ TEST(Sim, TheRouterAnswersPings) {
   EXPECT_EQ(Icmpv6Sum(v6.deliveries[0].frame), 0xffff);
 }
 
-TEST(Sim, DropsWithAReason) {
+TEST(SimTest, DropsWithAReason) {
   const auto changed = [](Frame frame, std::initializer_list<std::pair<size_t, uint8_t>> bytes) {
     for (const auto& [at, value] : bytes) frame[at] = value;
     return frame;
@@ -295,7 +295,7 @@ TEST(Sim, DropsWithAReason) {
 }
 
 // Port security: each row is a frame from vm1 and what becomes of it.
-TEST(Sim, PortSecurityJudgesInsideAndOutside) {
+TEST(SimTest, PortSecurityJudgesInsideAndOutside) {
   const auto udp4 = [](const std::string& from, const std::string& to, uint8_t sport, uint8_t dport) {
     Frame frame = Echo4(MacAddress::Broadcast(), kVm1, from, to);
     frame[23] = 17;
@@ -354,7 +354,7 @@ TEST(Sim, PortSecurityJudgesInsideAndOutside) {
   EXPECT_EQ(Send(view, rows[1].frame).drop, std::nullopt) << "port security off";
 }
 
-TEST(Sim, TwoRoutersThatPointAtEachOtherLoopEightTimes) {
+TEST(SimTest, TwoRoutersThatPointAtEachOtherLoopEightTimes) {
   vswitch::HostView view = TwoNetworks();
   // r sends 198.51.100.0/24 to s, and s back to r, over network back.
   vswitch::RouterView& r = view.routers.at(RouterId("r"));
@@ -375,7 +375,7 @@ TEST(Sim, TwoRoutersThatPointAtEachOtherLoopEightTimes) {
   EXPECT_EQ(result.drop, vswitch::DropReason::kRouterLoop);
 }
 
-TEST(Sim, AdministrativelyDown) {
+TEST(SimTest, AdministrativelyDown) {
   vswitch::HostView view = TwoNetworks();
   view.routers.at(RouterId("r")).admin_state_up = false;
   EXPECT_EQ(Send(view, Echo4(kRouterFront, kVm1, "10.0.0.1", "10.0.1.4")).drop,
@@ -384,7 +384,7 @@ TEST(Sim, AdministrativelyDown) {
   EXPECT_EQ(Send(view, Echo4(kVm2, kVm1, "10.0.0.1", "10.0.0.2")).drop, vswitch::DropReason::kAdminDown);
 }
 
-TEST(Sim, FromATunnel) {
+TEST(SimTest, FromATunnel) {
   const vswitch::HostView view = TwoNetworks();
   const Frame to_vm2 = Echo4(kVm2, kRemote, "10.0.0.3", "10.0.0.2");
   const Result result = FromTunnel(view, Ip("192.0.2.2"), 100, to_vm2);
@@ -402,7 +402,7 @@ TEST(Sim, FromATunnel) {
       << "never back into a tunnel";
 }
 
-TEST(Sim, BroadcastFromATunnelStaysLocal) {
+TEST(SimTest, BroadcastFromATunnelStaysLocal) {
   const Result result = FromTunnel(TwoNetworks(), Ip("192.0.2.2"), 100, Arp(kRemote, "10.0.0.3", "10.0.0.9"));
   ASSERT_EQ(result.deliveries.size(), 2U);
   EXPECT_EQ(result.deliveries[0].port, PortId("vm1"));

@@ -46,33 +46,33 @@ SlowPathOutcome FromHost(const std::string& source, const frames::Bytes& frame) 
   return HandleSlowPath(SharedAddress(), {SlowPathCause::kAnnouncement, {}, Ip(source), kNet, {}, 0, frame});
 }
 
-TEST(TakeAnnouncement, FromAPortItGoesOnToTheHostsThatOnlyRoute) {
+TEST(TakeAnnouncementTest, FromAPortItGoesOnToTheHostsThatOnlyRoute) {
   const SlowPathOutcome outcome = FromHere(Garp(kHere));
   EXPECT_EQ(outcome.announcement, (Announcement{kNet, kVip, kHere, PortId("here"), false}));
   ASSERT_THAT(outcome.injections, SizeIs(1));
   EXPECT_EQ(outcome.injections[0], (Injection{{}, {}, HostId("h3"), *Vni::From(9), Garp(kHere)}));
 }
 
-TEST(TakeAnnouncement, FromATunnelItGoesNoFurther) {
+TEST(TakeAnnouncementTest, FromATunnelItGoesNoFurther) {
   const SlowPathOutcome outcome = FromHost("192.0.2.2", Garp(kThere));
   EXPECT_EQ(outcome.announcement, (Announcement{kNet, kVip, kThere, PortId("there"), false}));
   EXPECT_THAT(outcome.injections, IsEmpty());
 }
 
-TEST(TakeAnnouncement, TheClaimerMustBeOnTheHostThatSentIt) {
+TEST(TakeAnnouncementTest, TheClaimerMustBeOnTheHostThatSentIt) {
   EXPECT_EQ(FromHost("192.0.2.3", Garp(kThere)).announcement, std::nullopt);
   EXPECT_EQ(FromHost("192.0.2.9", Garp(kThere)).announcement, std::nullopt);
   EXPECT_EQ(FromHost("192.0.2.2", Garp(kHere)).announcement, std::nullopt);
 }
 
-TEST(TakeAnnouncement, AQuestionAnnouncesNothing) {
+TEST(TakeAnnouncementTest, AQuestionAnnouncesNothing) {
   const SlowPathOutcome outcome =
       FromHere(frames::Arp({MacAddress::Broadcast(), kHere}, 1, kHere, kVip, MacAddress(), Ip("10.0.0.7")));
   EXPECT_EQ(outcome.announcement, std::nullopt);
   EXPECT_THAT(outcome.injections, IsEmpty());
 }
 
-TEST(TakeAnnouncement, AnAdvertisementCountsAsWellToWhomeverItIs) {
+TEST(TakeAnnouncementTest, AnAdvertisementCountsAsWellToWhomeverItIs) {
   const IpAddress all = Ip("ff02::1");
   frames::Bytes frame = frames::Advertisement({MulticastMac(all), kHere}, {kVip6, all, 255}, kVip6, &kHere);
   frame[58] = 0x20;  // Override alone. The checksum is the receiver's business.
@@ -83,7 +83,7 @@ TEST(TakeAnnouncement, AnAdvertisementCountsAsWellToWhomeverItIs) {
   EXPECT_EQ(FromHere(frame).announcement, std::nullopt);
 }
 
-TEST(TakeAnnouncement, AReplyToARouterGoesToEveryHostThatMayHaveAsked) {
+TEST(TakeAnnouncementTest, AReplyToARouterGoesToEveryHostThatMayHaveAsked) {
   const auto reply = [](const MacAddress& to) {
     return FromHere(frames::Arp({to, kHere}, 2, kHere, kVip, to, Ip("10.0.0.254")));
   };

@@ -49,7 +49,7 @@ frames::Bytes Udp(const std::string& src, const std::string& dst, uint8_t ttl = 
   return frames::Udp({kGateway, kVm}, {Ip(src), Ip(dst), ttl}, 1, 2, data);
 }
 
-TEST(IcmpError, QuotesThePacketAsItCame) {
+TEST(IcmpErrorTest, QuotesThePacketAsItCame) {
   const frames::Bytes sent = Udp("10.0.0.1", "192.0.2.1", 64);
   const SlowPathOutcome outcome = Handle(SlowPathCause::kNoRoute, Udp("10.0.0.1", "192.0.2.1", 63));
   ASSERT_EQ(outcome.injections.size(), 1U);
@@ -64,7 +64,7 @@ TEST(IcmpError, QuotesThePacketAsItCame) {
   EXPECT_EQ(got[15], 0xc0);
 }
 
-TEST(IcmpError, TheAddressIsOfTheSourcesSubnet) {
+TEST(IcmpErrorTest, TheAddressIsOfTheSourcesSubnet) {
   const auto from = [](const std::string& source) {
     return packet::Packet(
                Handle(SlowPathCause::kTtlExceeded, Udp(source, "192.0.2.1", 1)).injections.at(0).frame)
@@ -75,7 +75,7 @@ TEST(IcmpError, TheAddressIsOfTheSourcesSubnet) {
   EXPECT_EQ(from("172.16.0.1"), Ip("10.0.0.254")) << "the lowest";
 }
 
-TEST(IcmpError, IsNoLargerThanEveryLinkCarries) {
+TEST(IcmpErrorTest, IsNoLargerThanEveryLinkCarries) {
   EXPECT_EQ(
       Handle(SlowPathCause::kTooBig, Udp("10.0.0.1", "10.0.1.1", 9, 1400), 1280).injections.at(0).frame.size(),
       14U + 576U);
@@ -85,7 +85,7 @@ TEST(IcmpError, IsNoLargerThanEveryLinkCarries) {
             14U + 1280U);
 }
 
-TEST(IcmpError, IsNeverSentInAnswerToWhatItMustNot) {
+TEST(IcmpErrorTest, IsNeverSentInAnswerToWhatItMustNot) {
   const auto icmp = [](const std::string& src, const std::string& dst, uint8_t type) {
     return frames::Packet({kGateway, kVm}, {Ip(src), Ip(dst), 1}, Ip(src).is_v4() ? 1 : 58,
                           {type, 0, 0, 0, 0, 0, 0, 0});
@@ -125,7 +125,7 @@ frames::Bytes Solicit(const std::string& src, const std::string& target, const M
   return frames::Solicitation({MulticastMac(group), kVm}, {Ip(src), group, 255}, Ip(target), option);
 }
 
-TEST(Neighbour, AnAnswerHasTheLinkLayerAddressThatTheQuestionLacks) {
+TEST(NeighbourTest, AnAnswerHasTheLinkLayerAddressThatTheQuestionLacks) {
   const SlowPathOutcome outcome = Handle(SlowPathCause::kNeighbour, Solicit("fe80::1", "2001:db8::2"));
   ASSERT_EQ(outcome.injections.size(), 1U);
   EXPECT_EQ(outcome.injections[0].port, PortId("vm"));
@@ -139,14 +139,14 @@ TEST(Neighbour, AnAnswerHasTheLinkLayerAddressThatTheQuestionLacks) {
   EXPECT_EQ(got.eth_dst(), kVm);
 }
 
-TEST(Neighbour, RoutersSayThatTheyAreAndAnycastDoesNotOverride) {
+TEST(NeighbourTest, RoutersSayThatTheyAreAndAnycastDoesNotOverride) {
   const packet::Packet got(
       Handle(SlowPathCause::kNeighbour, Solicit("::", "2001:db8::")).injections.at(0).frame);
   EXPECT_EQ(got.icmp_message()[4], 0x80) << "router alone: not solicited, no override";
   EXPECT_EQ(got.ip_dst(), Ip("ff02::1"));
 }
 
-TEST(Neighbour, IgnoresWhatRfc4861Forbids) {
+TEST(NeighbourTest, IgnoresWhatRfc4861Forbids) {
   frames::Bytes broken = Solicit("::", "2001:db8::2");
   broken.back() ^= 1;
   const frames::Bytes with_option = Solicit("::", "2001:db8::2", &kVm);
@@ -171,7 +171,7 @@ SlowPathOutcome Resolve(const std::string& next_hop, bool may_be_had = true) {
                          Udp(Ip(next_hop).is_v4() ? "10.0.0.1" : "2001:db8::1", next_hop), n, Ip(next_hop)});
 }
 
-TEST(Resolve, AsksEveryoneWhoMayHaveTheAddressAndThePacketWaits) {
+TEST(ResolveTest, AsksEveryoneWhoMayHaveTheAddressAndThePacketWaits) {
   const SlowPathOutcome outcome = Resolve("10.0.0.99");
   ASSERT_EQ(outcome.injections.size(), 2U);
   EXPECT_EQ(outcome.injections[0].port, PortId("here"));
@@ -188,7 +188,7 @@ TEST(Resolve, AsksEveryoneWhoMayHaveTheAddressAndThePacketWaits) {
   EXPECT_EQ(outcome.drop, std::nullopt);
 }
 
-TEST(Resolve, TheSolicitationIsAGoodOne) {
+TEST(ResolveTest, TheSolicitationIsAGoodOne) {
   const SlowPathOutcome outcome = Resolve("2001:db8::99");
   ASSERT_EQ(outcome.injections.size(), 2U);
   const packet::Packet question(outcome.injections[0].frame);
@@ -200,7 +200,7 @@ TEST(Resolve, TheSolicitationIsAGoodOne) {
   EXPECT_EQ(question.nd_option(1), kGateway);
 }
 
-TEST(Resolve, WhatNobodyMayHaveIsUnreachableAtOnce) {
+TEST(ResolveTest, WhatNobodyMayHaveIsUnreachableAtOnce) {
   const SlowPathOutcome outcome = Resolve("10.0.0.99", false);
   EXPECT_EQ(outcome.drop, vswitch::DropReason::kNoNeighbour);
   EXPECT_EQ(outcome.waits_for, std::nullopt);
@@ -209,14 +209,14 @@ TEST(Resolve, WhatNobodyMayHaveIsUnreachableAtOnce) {
   EXPECT_EQ(packet::Packet(outcome.injections[0].frame).icmp_type(), 3);
 }
 
-TEST(Resolve, WhatWasAnnouncedMeanwhileIsSent) {
+TEST(ResolveTest, WhatWasAnnouncedMeanwhileIsSent) {
   const SlowPathOutcome outcome = Resolve("10.0.0.2");
   ASSERT_EQ(outcome.injections.size(), 1U);
   EXPECT_EQ(outcome.injections[0].router, RouterId("r"));
   EXPECT_EQ(outcome.waits_for, std::nullopt);
 }
 
-TEST(RateLimiter, OneAskersStormTakesNothingFromAnother) {
+TEST(RateLimiterTest, OneAskersStormTakesNothingFromAnother) {
   RateLimiter<std::string> limiter({.per_second = 100, .burst = 100});
   RateLimiter<std::string>::Time now;
   int storm = 0;

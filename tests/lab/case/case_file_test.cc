@@ -25,7 +25,7 @@ std::string FaultOf(const std::string& steps) {
   return parsed.ok() ? "" : Message(parsed.status());
 }
 
-TEST(CaseFile, ReadsEachStep) {
+TEST(CaseFileTest, ReadsEachStep) {
   const auto parsed = ParseCase(
       "dir/some_fault.yaml",
       std::string(kHead) +
@@ -65,7 +65,7 @@ TEST(CaseFile, ReadsEachStep) {
   EXPECT_EQ(std::get<StormStep>(parsed->steps[12].action).rate, 1000U);
 }
 
-TEST(CaseFile, RunsOnTheKernelsSwitchOnlyIfItSaysSo) {
+TEST(CaseFileTest, RunsOnTheKernelsSwitchOnlyIfItSaysSo) {
   const std::string steps = "  - wait: applied\n";
   const auto unmarked = ParseCase("x.yaml", kHead + steps);
   ASSERT_TRUE(unmarked.ok());
@@ -77,7 +77,7 @@ TEST(CaseFile, RunsOnTheKernelsSwitchOnlyIfItSaysSo) {
   EXPECT_FALSE(RunsOn(*marked, "sim"));
 }
 
-TEST(CaseFile, AFaultHasFileLineFieldAndWhatWasExpected) {
+TEST(CaseFileTest, AFaultHasFileLineFieldAndWhatWasExpected) {
   EXPECT_EQ(FaultOf("  - ping: {form: a, to: b}\n"),
             "dir/x.yaml:6: steps[0].ping.from: is missing; expected the name of a VM\n"
             "dir/x.yaml:6: steps[0].ping.form: unknown field; expected one of from, to, family, size, df, ttl, "
@@ -104,13 +104,13 @@ TEST(CaseFile, AFaultHasFileLineFieldAndWhatWasExpected) {
   EXPECT_THAT(FaultOf("  - delete: {ports: p1}\n"), HasSubstr("steps[0].delete.ports: expected lists of ids"));
 }
 
-TEST(CaseFile, EveryFaultIsTold) {
+TEST(CaseFileTest, EveryFaultIsTold) {
   const std::string faults = FaultOf("  - ping: {from: a}\n  - move: {port: a}\n");
   EXPECT_THAT(faults, HasSubstr("dir/x.yaml:6: steps[0].ping.to"));
   EXPECT_THAT(faults, HasSubstr("dir/x.yaml:7: steps[1].move.to"));
 }
 
-TEST(CaseFile, NeedsASentenceATopologyAndSteps) {
+TEST(CaseFileTest, NeedsASentenceATopologyAndSteps) {
   const auto parsed = ParseCase("x.yaml", "datapaths: [simulation]\n");
   const std::string faults = Message(parsed.status());
   EXPECT_THAT(faults, HasSubstr("x.yaml:1: case: is missing"));
@@ -119,7 +119,7 @@ TEST(CaseFile, NeedsASentenceATopologyAndSteps) {
   EXPECT_THAT(faults, HasSubstr("expected sim, ovs or ovs-kernel, found \"simulation\""));
 }
 
-TEST(CaseFile, ATopologyFileThatIsMissingIsNamed) {
+TEST(CaseFileTest, ATopologyFileThatIsMissingIsNamed) {
   const auto parsed = ParseCase("dir/x.yaml", "case: c\ntopology: none.yaml\nsteps: [{wait: applied}]\n");
   EXPECT_THAT(Message(parsed.status()), HasSubstr("dir/x.yaml:2: topology: dir/none.yaml"));
 }

@@ -19,14 +19,14 @@ CaseResult Failed() {
   return result;
 }
 
-TEST(Report, AResultComesBackFromJson) {
+TEST(ReportTest, AResultComesBackFromJson) {
   const auto back = ResultFromJson(ResultJson(Failed()));
   ASSERT_TRUE(back.ok());
   EXPECT_EQ(ResultText(*back), ResultText(Failed()));
   EXPECT_FALSE(ResultFromJson("Segmentation fault").ok());
 }
 
-TEST(Report, AFailureSaysWhereAndWhat) {
+TEST(ReportTest, AFailureSaysWhereAndWhat) {
   const std::string text = ResultText(Failed());
   EXPECT_THAT(text, StartsWith("FAIL x "));
   EXPECT_THAT(text, HasSubstr("x.yaml:3: steps[0].ping\n"));

@@ -55,7 +55,7 @@ std::string SeenIn(const std::string& steps) {
              : "";
 }
 
-TEST(SimWorld, VmsAnswerEachOtherByEveryProtocol) {
+TEST(SimWorldTest, VmsAnswerEachOtherByEveryProtocol) {
   EXPECT_EQ(SeenIn("  - ping: {from: a, to: b}\n"
                    "  - ping: {from: b, to: a, family: 6, size: 3000}\n"
                    "  - ping: {from: a, to: b, size: 4000}\n"
@@ -65,7 +65,7 @@ TEST(SimWorld, VmsAnswerEachOtherByEveryProtocol) {
             "");
 }
 
-TEST(SimWorld, AWrongAnswererFails) {
+TEST(SimWorldTest, AWrongAnswererFails) {
   EXPECT_THAT(SeenIn("  - ping: {from: a, to: b, answered_by: nobody}\n"),
               HasSubstr("x.yaml:25: steps[0].ping | a -> 10.0.0.2: answered by nobody | answered by b"));
   EXPECT_THAT(SeenIn("  - udp: {from: a, to: 10.0.0.9, answered_by: b}\n"), HasSubstr("| answered by nobody"));
@@ -76,7 +76,7 @@ TEST(SimWorld, AWrongAnswererFails) {
 constexpr char kSend[] =
     "  - send: {from: a, frame: \"icmp(eth_src=mac(a), eth_dst=mac(b), src=ip(a), dst=ip(b))\"";
 
-TEST(SimWorld, ReceiversMustBeExactlyThese) {
+TEST(SimWorldTest, ReceiversMustBeExactlyThese) {
   EXPECT_EQ(SeenIn(std::string(kSend) + ", receive: [{vm: b, frame: \"icmp(ttl=64, src=10.0.0.1)\"}]}\n"), "");
   EXPECT_THAT(SeenIn(std::string(kSend) + "}\n"),
               HasSubstr("| nobody else receives anything | b receives icmp("));
@@ -88,14 +88,14 @@ TEST(SimWorld, ReceiversMustBeExactlyThese) {
               HasSubstr("dropped as no_route | no drop was counted"));
 }
 
-TEST(SimWorld, DropsAreCountedWhereTheyHappen) {
+TEST(SimWorldTest, DropsAreCountedWhereTheyHappen) {
   const std::string unknown =
       "  - send: {from_tunnel: {host: hv1, source: hv2, vni: 77}, frame: \"hex:00\", drop: unknown_vni, at: ";
   EXPECT_EQ(SeenIn(unknown + "hv1}\n"), "");
   EXPECT_THAT(SeenIn(unknown + "hv2}\n"), HasSubstr("| counted: 1 unknown_vni at hv1"));
 }
 
-TEST(SimWorld, ChangesTakeEffect) {
+TEST(SimWorldTest, ChangesTakeEffect) {
   EXPECT_EQ(SeenIn("  - move: {port: b, to: hv3}\n"
                    "  - udp: {from: a, to: b}\n"
                    "  - delete: {ports: [20000000-0000-0000-0000-000000000002]}\n"
@@ -103,7 +103,7 @@ TEST(SimWorld, ChangesTakeEffect) {
             "");
 }
 
-TEST(SimWorld, StreamsAndTracesAreJudged) {
+TEST(SimWorldTest, StreamsAndTracesAreJudged) {
   const CaseResult result = RunSteps(
       "  - stream: {from: a, to: b}\n"
       "  - trace: {from: a, packet: \"icmp(eth_src=mac(a), eth_dst=mac(b), src=ip(a), dst=ip(b))\", verdict: "

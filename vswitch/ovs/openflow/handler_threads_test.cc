@@ -13,14 +13,14 @@ namespace kasane::ovs {
 namespace {
 
 // This process, under the name of another.
-class HandlerThreads : public ::testing::Test {
+class HandlerThreadsTest : public ::testing::Test {
  protected:
-  HandlerThreads() {
+  HandlerThreadsTest() {
     std::filesystem::create_directories(directory_);
     std::ofstream(directory_ + "/ovs-vswitchd.pid") << getpid() << "\n";
     pthread_getname_np(pthread_self(), name_, sizeof name_);
   }
-  ~HandlerThreads() override {
+  ~HandlerThreadsTest() override {
     pthread_setname_np(pthread_self(), name_);
     std::filesystem::remove_all(directory_);
   }
@@ -29,7 +29,7 @@ class HandlerThreads : public ::testing::Test {
   char name_[16] = {};
 };
 
-TEST_F(HandlerThreads, AreCountedByName) {
+TEST_F(HandlerThreadsTest, AreCountedByName) {
   pthread_setname_np(pthread_self(), "ovs-vswitchd");
   EXPECT_EQ(CountHandlerThreads(directory_), 0);
   std::promise<void> named;
@@ -45,7 +45,7 @@ TEST_F(HandlerThreads, AreCountedByName) {
   handler.join();
 }
 
-TEST_F(HandlerThreads, OfAnotherProgramOrNoneAreUnknown) {
+TEST_F(HandlerThreadsTest, OfAnotherProgramOrNoneAreUnknown) {
   EXPECT_EQ(CountHandlerThreads(directory_), std::nullopt) << "the number is of another program by now";
   EXPECT_EQ(CountHandlerThreads(directory_ + "/none"), std::nullopt);
 }

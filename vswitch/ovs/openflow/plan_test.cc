@@ -51,7 +51,7 @@ std::string Summary(const std::vector<FlowChange>& changes) {
   return text;
 }
 
-TEST(PlanChanges, IsTheDifferenceWithDeletionsFirst) {
+TEST(PlanChangesTest, IsTheDifferenceWithDeletionsFirst) {
   struct Case {
     std::string name;
     std::vector<Wanted> desired;
@@ -77,7 +77,7 @@ TEST(PlanChanges, IsTheDifferenceWithDeletionsFirst) {
   }
 }
 
-TEST(PlanChanges, DropReasonIsPartOfTheCookie) {
+TEST(PlanChangesTest, DropReasonIsPartOfTheCookie) {
   FlowTable desired;
   desired.Add(Key("a"), {.actions = "drop", .owner = kPortA, .drop = vswitch::DropReason::kNoRoute});
   const std::vector<FlowChange> changes = PlanChanges(desired, {{Key("a"), Installed("drop", kPortA)}});
@@ -85,7 +85,7 @@ TEST(PlanChanges, DropReasonIsPartOfTheCookie) {
   EXPECT_EQ(CookieDropReason(changes[0].cookie), vswitch::DropReason::kNoRoute);
 }
 
-TEST(Acknowledge, MakesInstalledEqualToDesired) {
+TEST(AcknowledgeTest, MakesInstalledEqualToDesired) {
   const FlowTable desired = TableOf({{"a", "1", kPortA}, {"b", "2", kPortB}});
   InstalledFlows installed = {{Key("a"), Installed("0", kPortA)}, {Key("z"), Installed("1", kPortC)}};
   Acknowledge(PlanChanges(desired, installed), installed);
@@ -93,7 +93,7 @@ TEST(Acknowledge, MakesInstalledEqualToDesired) {
   EXPECT_THAT(PlanChanges(desired, installed), IsEmpty());
 }
 
-TEST(PlanChanges, AFlowOfAnotherOwnerOrReasonCountsAnew) {
+TEST(PlanChangesTest, AFlowOfAnotherOwnerOrReasonCountsAnew) {
   const FlowTable desired = TableOf({{"a", "2", kPortA}, {"b", "2", kPortB}});
   const InstalledFlows installed = {{Key("a"), Installed("1", kPortA)}, {Key("b"), Installed("1", kPortA)}};
   const std::vector<FlowChange> changes = PlanChanges(desired, installed);
@@ -102,7 +102,7 @@ TEST(PlanChanges, AFlowOfAnotherOwnerOrReasonCountsAnew) {
   EXPECT_TRUE(changes[1].reset_counters);
 }
 
-TEST(ReadBack, ComparesMeaningsNotSpellings) {
+TEST(ReadBackTest, ComparesMeaningsNotSpellings) {
   const FlowTable desired =
       TableOf({{"same", "out", kPortA}, {"other", "out", kPortA}, {"absent", "out", kPortA}});
   const uint64_t cookie = CookieOf(kPortA, std::nullopt);
@@ -124,7 +124,7 @@ std::unique_ptr<FlowInstaller> Connect(FakeSwitch& fake) {
   return std::make_unique<FlowInstaller>(*fake.Connect());
 }
 
-TEST(FlowInstaller, SendsOnlyWhatChanged) {
+TEST(FlowInstallerTest, SendsOnlyWhatChanged) {
   FakeSwitch fake;
   const auto installer = Connect(fake);
   absl::StatusOr<vswitch::ApplyResult> result =
@@ -144,7 +144,7 @@ TEST(FlowInstaller, SendsOnlyWhatChanged) {
   EXPECT_EQ(fake.dumps, 1u);
 }
 
-TEST(FlowInstaller, ANewOneRepairsOnlyTheDifference) {
+TEST(FlowInstallerTest, ANewOneRepairsOnlyTheDifference) {
   FakeSwitch fake;
   ASSERT_TRUE(Connect(fake)->Apply(TableOf({{"a", "1", kPortA}, {"b", "2", kPortB}})).ok());
   fake.flows.erase(Key("B"));
@@ -155,7 +155,7 @@ TEST(FlowInstaller, ANewOneRepairsOnlyTheDifference) {
   EXPECT_EQ(Summary(fake.bundles[0]), "-STRAY +b ");
 }
 
-TEST(FlowInstaller, LeavesWhatTheSwitchHasLearned) {
+TEST(FlowInstallerTest, LeavesWhatTheSwitchHasLearned) {
   FakeSwitch fake;
   FlowKey learned = Key("LEARNED");
   learned.table = Table::kLearned;
@@ -164,7 +164,7 @@ TEST(FlowInstaller, LeavesWhatTheSwitchHasLearned) {
   EXPECT_EQ(fake.flows.count(learned), 1U);
 }
 
-TEST(FlowInstaller, LeavesOutTheOwnerOfARefusedFlowAndKeepsItsOldOnes) {
+TEST(FlowInstallerTest, LeavesOutTheOwnerOfARefusedFlowAndKeepsItsOldOnes) {
   FakeSwitch fake;
   fake.refused_actions = "bad";
   const auto installer = Connect(fake);
@@ -200,7 +200,7 @@ FlowTable WithMeters(FlowTable table, const std::map<uint32_t, uint32_t>& rates,
   return table;
 }
 
-TEST(FlowInstaller, MetersAreThereBeforeTheFlowsThatNameThemAndGoBehindThem) {
+TEST(FlowInstallerTest, MetersAreThereBeforeTheFlowsThatNameThemAndGoBehindThem) {
   FakeSwitch fake;
   fake.meters = {{7, {1, 1}}, {9, {5, 5}}};  // Of another agent's time.
   const auto installer = Connect(fake);
@@ -218,7 +218,7 @@ TEST(FlowInstaller, MetersAreThereBeforeTheFlowsThatNameThemAndGoBehindThem) {
   EXPECT_THAT(fake.meters, SizeIs(2)) << "a meter goes only after the flows that name it";
 }
 
-TEST(FlowInstaller, LeavesOutTheOwnerOfARefusedMeter) {
+TEST(FlowInstallerTest, LeavesOutTheOwnerOfARefusedMeter) {
   FakeSwitch fake;
   fake.refused_meter = 7;
   const FlowTable desired =
@@ -233,7 +233,7 @@ TEST(FlowInstaller, LeavesOutTheOwnerOfARefusedMeter) {
   EXPECT_THAT(fake.flows, SizeIs(2)) << "what failed is tried again";
 }
 
-TEST(FlowInstaller, ARefusedOwnersOldFlowsKeepTheirMeter) {
+TEST(FlowInstallerTest, ARefusedOwnersOldFlowsKeepTheirMeter) {
   FakeSwitch fake;
   const auto installer = Connect(fake);
   ASSERT_TRUE(installer->Apply(WithMeters(TableOf({{"a", "meter:7", kPortA}}), {{7, 10}}, kPortA)).ok());
@@ -249,7 +249,7 @@ TEST(FlowInstaller, ARefusedOwnersOldFlowsKeepTheirMeter) {
   EXPECT_EQ(fake.meters, (std::map<uint32_t, MeterRate>{{9, {10, 10}}}));
 }
 
-TEST(FlowInstaller, SetsGroupsOncePerConnection) {
+TEST(FlowInstallerTest, SetsGroupsOncePerConnection) {
   FakeSwitch fake;
   FlowTable desired = TableOf({{"a", "group:1", kPortA}});
   desired.AddGroup(1, "type=all");
@@ -263,7 +263,7 @@ TEST(FlowInstaller, SetsGroupsOncePerConnection) {
   EXPECT_EQ(fake.groups.size(), 1U);
 }
 
-TEST(FlowInstaller, WhatTheFlowsDoNotDoIsReportedAndTheyAreInstalled) {
+TEST(FlowInstallerTest, WhatTheFlowsDoNotDoIsReportedAndTheyAreInstalled) {
   FakeSwitch fake;
   FlowTable desired = TableOf({{"a", "1", kPortA}});
   desired.AddShortfall(kPortA, "too many");
@@ -273,7 +273,7 @@ TEST(FlowInstaller, WhatTheFlowsDoNotDoIsReportedAndTheyAreInstalled) {
   EXPECT_THAT(fake.flows, SizeIs(1));
 }
 
-TEST(FlowInstaller, GivesUpWhenEverybodyIsRefused) {
+TEST(FlowInstallerTest, GivesUpWhenEverybodyIsRefused) {
   FakeSwitch fake;
   fake.refused_actions = "bad";
   std::vector<Wanted> flows;
@@ -286,7 +286,7 @@ TEST(FlowInstaller, GivesUpWhenEverybodyIsRefused) {
   EXPECT_THAT(fake.flows, IsEmpty());
 }
 
-TEST(FlowInstaller, AfterALostAcknowledgementTheNextConnectionFindsOut) {
+TEST(FlowInstallerTest, AfterALostAcknowledgementTheNextConnectionFindsOut) {
   for (const bool applied : {false, true}) {
     FakeSwitch fake;
     fake.fail_call = 1;  // The dump succeeds, the commit does not.

@@ -121,7 +121,7 @@ TEST_F(SlowPathWorkerTest, APortThatIsNotPluggedHoldsNoAddress) {
   EXPECT_EQ(out[0].actions, "output:5");
 }
 
-TEST(SlowPathAction, UserdataIsReadAsItWasWritten) {
+TEST(SlowPathActionTest, UserdataIsReadAsItWasWritten) {
   EXPECT_EQ(ToAgent(slowpath::SlowPathCause::kTooBig, 1450), "controller(userdata=4b.04.00.00.05.aa)");
   const auto parsed = ParseUserdata(Userdata(slowpath::SlowPathCause::kTooBig, 1450));
   ASSERT_TRUE(parsed);

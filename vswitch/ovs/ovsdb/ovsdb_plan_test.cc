@@ -79,14 +79,14 @@ std::string Summary(const OvsdbPlan& plan) {
   return text;
 }
 
-TEST(PlanOvsdb, LeavesAHealthySwitchAlone) {
+TEST(PlanOvsdbTest, LeavesAHealthySwitchAlone) {
   const OvsdbPlan plan = PlanOvsdb(Healthy(), Config(), false);
   EXPECT_EQ(Summary(plan), "");
   EXPECT_THAT(plan.problems, IsEmpty());
   EXPECT_EQ(plan.datapath_type, "netdev");
 }
 
-TEST(PlanOvsdb, MakesWhatIsMissingAndMendsWhatIsWrong) {
+TEST(PlanOvsdbTest, MakesWhatIsMissingAndMendsWhatIsWrong) {
   struct Case {
     std::string name;
     std::function<void(OvsdbSnapshot&, OvsConfig&)> change;
@@ -122,7 +122,7 @@ TEST(PlanOvsdb, MakesWhatIsMissingAndMendsWhatIsWrong) {
   }
 }
 
-TEST(PlanOvsdb, ChoosesTheDatapathType) {
+TEST(PlanOvsdbTest, ChoosesTheDatapathType) {
   OvsdbSnapshot snapshot = Healthy();
   snapshot.bridges.erase("br-int");
   EXPECT_EQ(PlanOvsdb(snapshot, Config(), false).datapath_type, "netdev");
@@ -131,7 +131,7 @@ TEST(PlanOvsdb, ChoosesTheDatapathType) {
       << "a bridge that is there keeps its type";
 }
 
-TEST(PlanOvsdb, NeverTouchesAForeignPort) {
+TEST(PlanOvsdbTest, NeverTouchesAForeignPort) {
   OvsdbSnapshot snapshot = Healthy();
   snapshot.interfaces.back().port_owner = "somebody";
   OvsdbPlan plan = PlanOvsdb(snapshot, Config(), false);
@@ -146,7 +146,7 @@ TEST(PlanOvsdb, NeverTouchesAForeignPort) {
   EXPECT_THAT(plan.problems, IsEmpty());
 }
 
-TEST(PlanOvsdb, NamesWhatTheSwitchLacks) {
+TEST(PlanOvsdbTest, NamesWhatTheSwitchLacks) {
   struct Case {
     std::function<void(OvsdbSnapshot&, OvsConfig&)> change;
     std::string message;
@@ -192,7 +192,7 @@ SwitchState Derive(const OvsdbSnapshot& snapshot, const SwitchLink& link = Link(
   return DeriveState(snapshot, PlanOvsdb(snapshot, Config(), false), link, addresses, Config(), held);
 }
 
-TEST(DeriveState, ReadyWhenAllIsInPlace) {
+TEST(DeriveStateTest, ReadyWhenAllIsInPlace) {
   OvsdbSnapshot snapshot = Healthy();
   snapshot.interfaces.push_back(VmPort("tap1", "port-1", 7));
   const SwitchState state = Derive(snapshot);
@@ -206,7 +206,7 @@ TEST(DeriveState, ReadyWhenAllIsInPlace) {
                                      PortId("port-1"), vswitch::Attachment{.interface = "tap1", .number = 7})));
 }
 
-TEST(DeriveState, TakesPortNumbersFromTheSwitchNotFromTheDatabase) {
+TEST(DeriveStateTest, TakesPortNumbersFromTheSwitchNotFromTheDatabase) {
   OvsdbSnapshot snapshot = Healthy();
   snapshot.interfaces.push_back(VmPort("tap1", "port-1", 3));  // From before a restart.
   snapshot.interfaces.push_back(VmPort("tap2", "port-2", 7));  // Has lost its number to tap1.
@@ -215,7 +215,7 @@ TEST(DeriveState, TakesPortNumbersFromTheSwitchNotFromTheDatabase) {
   EXPECT_EQ(state.attachments.at(PortId("port-1")).number, 7u);
 }
 
-TEST(DeriveState, NotReadyWithoutBridgeConnectionOrPendingChange) {
+TEST(DeriveStateTest, NotReadyWithoutBridgeConnectionOrPendingChange) {
   SwitchLink cut = Link();
   cut.connected = false;
   cut.error = "Connection refused";
@@ -233,7 +233,7 @@ TEST(DeriveState, NotReadyWithoutBridgeConnectionOrPendingChange) {
   EXPECT_FALSE(Derive(Healthy(), without_vxlan).ready) << "its number is about to come";
 }
 
-TEST(DeriveState, NamesAnInterfaceThatTheSwitchCouldNotAdd) {
+TEST(DeriveStateTest, NamesAnInterfaceThatTheSwitchCouldNotAdd) {
   OvsdbSnapshot snapshot = Healthy();
   snapshot.interfaces.push_back(VmPort("tap9", "port-9", -1));
   snapshot.interfaces.back().error = "could not open network device tap9 (No such device)";
@@ -244,7 +244,7 @@ TEST(DeriveState, NamesAnInterfaceThatTheSwitchCouldNotAdd) {
   EXPECT_THAT(state.problems[0].message, HasSubstr("for port port-9: could not open network device"));
 }
 
-TEST(DeriveState, NamesASwitchThatTakesNothingFromTheKernel) {
+TEST(DeriveStateTest, NamesASwitchThatTakesNothingFromTheKernel) {
   SwitchLink link = Link();
   link.handlers = 2;
   EXPECT_THAT(Derive(Healthy(), link).problems, IsEmpty());
@@ -256,7 +256,7 @@ TEST(DeriveState, NamesASwitchThatTakesNothingFromTheKernel) {
   EXPECT_THAT(state.problems[0].message, HasSubstr("restart ovs-vswitchd"));
 }
 
-TEST(DeriveState, ASwitchWithoutMetersLimitsNothing) {
+TEST(DeriveStateTest, ASwitchWithoutMetersLimitsNothing) {
   EXPECT_EQ(Derive(Healthy()).replication_limit, Config().replication_limit);
   SwitchLink link = Link();
   link.meters = false;
@@ -267,7 +267,7 @@ TEST(DeriveState, ASwitchWithoutMetersLimitsNothing) {
   EXPECT_THAT(state.problems[0].message, HasSubstr("no meters"));
 }
 
-TEST(DeriveState, NotReadyWithoutTheTunnelPort) {
+TEST(DeriveStateTest, NotReadyWithoutTheTunnelPort) {
   OvsdbSnapshot snapshot = Healthy();
   snapshot.interfaces.back().ofport = -1;
   snapshot.interfaces.back().error = "could not add network device kas-vx4 (File exists)";
@@ -288,7 +288,7 @@ TEST(DeriveState, NotReadyWithoutTheTunnelPort) {
   EXPECT_EQ(state.problems[0].subject, "port kas-vx4");
 }
 
-TEST(DeriveState, BindsNoInterfaceWhoseOpenFlowNameIsAmbiguous) {
+TEST(DeriveStateTest, BindsNoInterfaceWhoseOpenFlowNameIsAmbiguous) {
   OvsdbSnapshot snapshot = Healthy();
   snapshot.interfaces.push_back(VmPort("vhu0123456789abc", "port-1", 7));
   snapshot.interfaces.push_back(VmPort("vhu0123456789abd", "port-2", 8));
@@ -304,7 +304,7 @@ TEST(DeriveState, BindsNoInterfaceWhoseOpenFlowNameIsAmbiguous) {
   EXPECT_EQ(state.problems[1].subject, "interface vhu0123456789abd");
 }
 
-TEST(DeriveState, OfTwoInterfacesWithTheSameIdTheOneThatHasThePortKeepsIt) {
+TEST(DeriveStateTest, OfTwoInterfacesWithTheSameIdTheOneThatHasThePortKeepsIt) {
   OvsdbSnapshot snapshot = Healthy();
   snapshot.interfaces.push_back(VmPort("tap0", "port-1", 9));
   snapshot.interfaces.push_back(VmPort("tap1", "port-1", 7));
@@ -325,7 +325,7 @@ TEST(DeriveState, OfTwoInterfacesWithTheSameIdTheOneThatHasThePortKeepsIt) {
       << "once the first one is gone";
 }
 
-TEST(PortsToEnable, OursThatSettingsKeepFromForwarding) {
+TEST(PortsToEnableTest, OursThatSettingsKeepFromForwarding) {
   OvsdbSnapshot snapshot = Healthy();
   snapshot.interfaces.push_back(VmPort("tap1", "port-1", 7));
   const SwitchPort tunnel{"kas-vx4", 5, true, false};
@@ -338,7 +338,7 @@ TEST(PortsToEnable, OursThatSettingsKeepFromForwarding) {
   EXPECT_THAT(PortsToEnable({muted_vm}, snapshot, Config()), ElementsAre(unmuted));
 }
 
-TEST(DeriveState, NamesWhatIsMissingOfTheUnderlay) {
+TEST(DeriveStateTest, NamesWhatIsMissingOfTheUnderlay) {
   struct Case {
     std::function<void(OvsdbSnapshot&, std::vector<underlay::LocalAddress>&)> change;
     std::string message;
@@ -370,7 +370,7 @@ TEST(DeriveState, NamesWhatIsMissingOfTheUnderlay) {
   }
 }
 
-TEST(DeriveState, WithoutTheDatabaseNothingCanChangeAndNothingIsUnplugged) {
+TEST(DeriveStateTest, WithoutTheDatabaseNothingCanChangeAndNothingIsUnplugged) {
   OvsdbSnapshot snapshot = Healthy();
   snapshot.interfaces.push_back(VmPort("tap1", "port-1", 7));
   snapshot.connected = false;

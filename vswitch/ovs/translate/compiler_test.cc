@@ -15,7 +15,7 @@
 namespace kasane::ovs {
 namespace {
 
-TEST(Cookie, CarriesOwnerKindAndDropReason) {
+TEST(CookieTest, CarriesOwnerKindAndDropReason) {
   for (const vswitch::DropReason reason : vswitch::kAllDropReasons) {
     const uint64_t cookie = CookieOf({vswitch::OwnerKind::kRouter, "r"}, reason);
     EXPECT_EQ(CookieOwnerKind(cookie), vswitch::OwnerKind::kRouter);
@@ -25,7 +25,7 @@ TEST(Cookie, CarriesOwnerKindAndDropReason) {
   EXPECT_EQ(CookieDropReason(uint64_t{0xff} << 48), std::nullopt) << "a foreign cookie is no drop";
 }
 
-TEST(Cookie, TellsManyOwnersApart) {
+TEST(CookieTest, TellsManyOwnersApart) {
   std::set<uint64_t> cookies;
   std::set<uint32_t> keys;
   for (int i = 0; i < 20000; ++i) {
@@ -38,7 +38,7 @@ TEST(Cookie, TellsManyOwnersApart) {
   EXPECT_EQ(keys.count(0), 0U);
 }
 
-TEST(FlowTable, TheLowerOwnerKeepsAContestedFlow) {
+TEST(FlowTableTest, TheLowerOwnerKeepsAContestedFlow) {
   const FlowKey key{Table::kL2, 100, "metadata=0x1"};
   const FlowValue low{"drop", {vswitch::OwnerKind::kPort, "a"}, std::nullopt};
   const FlowValue high{"output:1", {vswitch::OwnerKind::kPort, "b"}, std::nullopt};
@@ -51,7 +51,7 @@ TEST(FlowTable, TheLowerOwnerKeepsAContestedFlow) {
   }
 }
 
-TEST(Compile, AnEmptyHostStillEndsEveryTableItUses) {
+TEST(CompileTest, AnEmptyHostStillEndsEveryTableItUses) {
   vswitch::HostView view;
   view.host = HostId("h");
   const FlowTable table = Compile(view, {});
@@ -61,7 +61,7 @@ TEST(Compile, AnEmptyHostStillEndsEveryTableItUses) {
   }
 }
 
-TEST(Compile, APortThatIsNotPluggedHasNoFlows) {
+TEST(CompileTest, APortThatIsNotPluggedHasNoFlows) {
   vswitch::HostView view;
   view.host = HostId("h");
   view.networks.emplace(NetworkId("n"),
@@ -84,7 +84,7 @@ TEST(Compile, APortThatIsNotPluggedHasNoFlows) {
   EXPECT_GT(owned(Compile(view, {{{PortId("p"), 3}}, 0, 0})), 0);
 }
 
-TEST(Compile, AClaimOfAPortThatIsNotPluggedIsNotFollowed) {
+TEST(CompileTest, AClaimOfAPortThatIsNotPluggedIsNotFollowed) {
   vswitch::HostView view;
   view.host = HostId("h");
   view.networks.emplace(NetworkId("n"),
@@ -108,7 +108,7 @@ TEST(Compile, AClaimOfAPortThatIsNotPluggedIsNotFollowed) {
   EXPECT_NE(leads_to(Compile(view, {{{PortId("p"), 3}}, 0, 0})).find("set_field:0x3->reg0"), std::string::npos);
 }
 
-TEST(Compile, OnTheKernelsDatapathTheAgentAnswersSolicitations) {
+TEST(CompileTest, OnTheKernelsDatapathTheAgentAnswersSolicitations) {
   vswitch::HostView view;
   view.networks.emplace(NetworkId("n"),
                         vswitch::NetworkView{NetworkId("n"), "n", *Vni::From(7), 1450, true, {}});
@@ -135,7 +135,7 @@ TEST(Compile, OnTheKernelsDatapathTheAgentAnswersSolicitations) {
 
 // The switch knows no protocol of later IPv6 fragments: all fragments of a datagram must choose by addresses
 // alone.
-TEST(Compile, FragmentsOfADatagramChooseTheSameNextHop) {
+TEST(CompileTest, FragmentsOfADatagramChooseTheSameNextHop) {
   vswitch::HostView view;
   const NetworkId n("n");
   view.networks.emplace(n, vswitch::NetworkView{n, "n", *Vni::From(7), 1450, true, {}});
@@ -166,7 +166,7 @@ TEST(Compile, FragmentsOfADatagramChooseTheSameNextHop) {
   EXPECT_EQ(by_addresses, 1);
 }
 
-TEST(RouterKeys, AreUniqueWithinAHostAndDependOnTheSetAlone) {
+TEST(RouterKeysTest, AreUniqueWithinAHostAndDependOnTheSetAlone) {
   std::map<RouterId, vswitch::RouterView> routers;
   for (int i = 0; i < 3000; ++i) routers.emplace(RouterId(std::to_string(i)), vswitch::RouterView());
   const auto keys = AssignRouterKeys(routers);

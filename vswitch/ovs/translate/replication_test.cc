@@ -181,7 +181,7 @@ void ExpectWithinBounds(const Walk& walk) {
   }
 }
 
-TEST(Replication, EveryHostAndPortGetsOneCopy) {
+TEST(ReplicationTest, EveryHostAndPortGetsOneCopy) {
   for (const auto& [hosts, ports] : std::vector<std::pair<size_t, size_t>>{{0, 0},
                                                                            {1, 1},
                                                                            {2, 3},
@@ -213,7 +213,7 @@ TEST(Replication, EveryHostAndPortGetsOneCopy) {
   }
 }
 
-TEST(Replication, FewCopiesAreOneFlowWithoutGroups) {
+TEST(ReplicationTest, FewCopiesAreOneFlowWithoutGroups) {
   const FlowTable table = Network(60, 40);
   EXPECT_THAT(table.groups(), IsEmpty());
   Walk walk(table);
@@ -221,14 +221,14 @@ TEST(Replication, FewCopiesAreOneFlowWithoutGroups) {
   EXPECT_THAT(walk.datapath_flows(), SizeIs(1));
 }
 
-TEST(Replication, ItsFlowsAreNoLargerThanAMessage) {
+TEST(ReplicationTest, ItsFlowsAreNoLargerThanAMessage) {
   const FlowTable table = Network(3000, 2000);
   for (const auto& [key, value] : table.flows()) {
     EXPECT_LE(Split(value.actions).size() * 24, kMaxFlowModBytes);
   }
 }
 
-TEST(Replication, WhatIsTooManyIsNamed) {
+TEST(ReplicationTest, WhatIsTooManyIsNamed) {
   FlowTable table;
   CopyList tunnels;
   const size_t in_a_part = kPartBytes / kTunnelCopyBytes;
