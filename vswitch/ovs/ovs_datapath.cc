@@ -143,7 +143,10 @@ absl::StatusOr<vswitch::ApplyResult> OvsDatapath::Apply(const vswitch::HostView&
     if (result.status().code() == absl::StatusCode::kUnavailable) parts_.monitor->Reconnect();
     return Annotate(result.status(), "Open vSwitch");
   }
-  if (parts_.slow_path) parts_.slow_path->worker().SetView(view, bindings);
+  if (parts_.slow_path) {
+    parts_.slow_path->worker().SetView(view, bindings);
+    parts_.slow_path->ViewChanged();
+  }
   std::lock_guard lock(mutex_);
   legend_ = std::move(legend);
   return result;

@@ -175,6 +175,9 @@ StepAction ReadAddress(Fields& fields) {
   if (add.has_value() == remove.has_value())
     fields.Fail("add", "expected exactly one of add and remove, an address");
   step.add = add.has_value();
+  step.announce = fields.Boolean("announce", true);
+  if (!step.announce && !step.add)
+    fields.Fail("announce", "expected with add only: what is removed is not announced");
   const auto address = IpAddress::Parse(add ? *add : remove.value_or(""));
   if (address.ok()) {
     step.address = *address;

@@ -92,6 +92,7 @@ struct AddressStep {
   std::string vm;
   IpAddress address;
   bool add = true;
+  bool announce = true;  // Of an address that is added: by a GARP or a neighbour advertisement.
 };
 
 enum class ControlAction : uint8_t { kKill, kStop, kStart, kRestart };

@@ -196,7 +196,7 @@ absl::Status OvsWorld::Move(const std::string& name, const std::string& host) {
 absl::Status OvsWorld::SetAddress(const AddressStep& step, const FrameBytes& announcement) {
   RETURN_IF_ERROR(RunIn(step.vm, {programs_.ip, "addr", step.add ? "add" : "del",
                                   IpPrefix::Host(step.address).ToString(), "dev", "eth0"}));
-  if (!step.add) return absl::OkStatus();
+  if (!step.add || !step.announce) return absl::OkStatus();
   Injection injection;
   injection.vm = step.vm;
   injection.frame = announcement;

@@ -87,7 +87,7 @@ absl::Status SimWorld::Move(const std::string& vm, const std::string& host) {
 absl::Status SimWorld::SetAddress(const AddressStep& step, const FrameBytes& announcement) {
   ASSIGN_OR_RETURN(SimVm* const vm, Stack(step.vm));
   vm->SetAddress(step.address, step.add);
-  if (step.add) Enter(vm->vm(), announcement);
+  if (step.add && step.announce) Enter(vm->vm(), announcement);
   return absl::OkStatus();
 }
 

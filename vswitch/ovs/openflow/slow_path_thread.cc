@@ -95,8 +95,10 @@ void SlowPathThread::Connect() {
   SetProblem("");
 }
 
-void SlowPathThread::Handle(const PacketIn& in) {
-  for (const PacketOut& out : worker_->Handle(in, std::chrono::steady_clock::now())) {
+void SlowPathThread::Handle(const PacketIn& in) { Send(worker_->Handle(in, std::chrono::steady_clock::now())); }
+
+void SlowPathThread::Send(const std::vector<PacketOut>& packets) {
+  for (const PacketOut& out : packets) {
     // An answer that does not fit in the queue is lost, as on any wire: who asked asks again.
     ShimText error;
     kovs_packets_send(packets_.get(), out.frame.data(), out.frame.size(), out.actions.c_str(), error.out());
@@ -111,7 +113,14 @@ void SlowPathThread::Run() {
       static_cast<SlowPathThread*>(self)->Handle(FromShim(*packet));
     };
     if (packets_ && !kovs_packets_run(packets_.get(), handle, this)) Disconnected("the connection broke");
+    const auto released = worker_->ReleaseWaiting(std::chrono::steady_clock::now());
+    if (packets_) Send(released);
     kovs_poll_fd(wake_.fd());
+    if (const auto expiry = worker_->NextExpiry()) {
+      const auto left =
+          std::chrono::ceil<std::chrono::milliseconds>(*expiry - std::chrono::steady_clock::now());
+      kovs_poll_timer(static_cast<int>(std::max<int64_t>(0, left.count())));
+    }
     if (packets_) {
       kovs_packets_wait(packets_.get());
     } else {

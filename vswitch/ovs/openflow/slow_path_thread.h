@@ -29,7 +29,8 @@ class SlowPathThread {
   void SwitchIsThere();  // Connect now, if there is no connection. Any thread.
 
   SlowPathWorker& worker() { return *worker_; }
-  std::string Problem() const;  // Why packets do not reach the agent; empty if they do, or soon will.
+  void ViewChanged() { wake_.Wake(); }  // Packets that waited for it go on. Any thread.
+  std::string Problem() const;          // Why packets do not reach the agent; empty if they do, or soon will.
 
  private:
   struct Close {
@@ -41,6 +42,7 @@ class SlowPathThread {
   void Disconnected(std::string error);
   void SetProblem(std::string problem);
   void Handle(const PacketIn& in);
+  void Send(const std::vector<PacketOut>& packets);
 
   const std::string socket_;
   const std::unique_ptr<SlowPathWorker> worker_;

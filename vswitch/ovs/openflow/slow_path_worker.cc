@@ -5,6 +5,8 @@
 #include "vswitch/ovs/translate/compile_router.h"
 #include "vswitch/ovs/translate/pipeline.h"
 #include "vswitch/ovs/translate/slow_path_action.h"
+#include "vswitch/packet/byte_codec.h"
+#include "vswitch/packet/packet.h"
 
 namespace kasane::ovs {
 namespace {
@@ -17,11 +19,33 @@ std::optional<Value> Find(const std::map<Key, Value>& map, const Key& key) {
 
 // "reg5" is 5.
 constexpr size_t Number(std::string_view name) { return static_cast<size_t>(name.back() - '0'); }
+// reg8 to reg11 are xxreg2, most significant first.
+constexpr size_t kFirstOfNextHop6 = 8;
+static_assert(reg::kNextHop4 == "reg3" && reg::kNextHop6 == "xxreg2");
 static_assert(Number(reg::kRouter) == 1 && Number(reg::kEntry) == 4 && Number(reg::kInPort) == 5);
 
 uint32_t InPort(const PacketIn& in) {
   const uint32_t saved = in.registers[Number(reg::kInPort)];
   return saved != 0 ? saved : in.in_port;
+}
+
+// What the flow of an unresolved next hop asks for, from the registers.
+std::optional<IpAddress> NextHopOf(const PacketIn& in) {
+  const packet::Packet frame(in.frame);
+  if (!frame.has_ip()) return std::nullopt;
+  if (frame.is_v4()) return IpAddress::V4(in.registers[Number(reg::kNextHop4)]);
+  std::vector<uint8_t> bytes;
+  for (size_t i = 0; i < 4; ++i) packet::Append32(bytes, in.registers[kFirstOfNextHop6 + i]);
+  return IpAddress::V6(std::span<const uint8_t, 16>(bytes));
+}
+
+// Routed again by the router that asked: its TTL is decremented already.
+PacketOut RoutedAgain(const PacketIn& in) {
+  const auto load = [&](std::string_view name) {
+    return fmt::format("set_field:{:#x}->{},", in.registers[Number(name)], name);
+  };
+  return {in.frame, fmt::format("{}{}{}{}resubmit(,{})", load(reg::kRouter), load(reg::kHops),
+                                load(reg::kEntry), load(reg::kInPort), static_cast<int>(Table::kRoute))};
 }
 
 vswitch::Owner Asker(const slowpath::SlowPathPacket& packet) {
@@ -71,6 +95,10 @@ std::optional<slowpath::SlowPathPacket> SlowPathWorker::Understand(const Context
   if (router != 0) packet.router = Find(context.routers, router);
   const uint64_t vni = router != 0 ? in.registers[Number(reg::kEntry)] : in.metadata;
   if (const auto network = Find(context.networks, vni)) packet.network = *network;
+  if (packet.cause == slowpath::SlowPathCause::kResolve) {
+    if (const auto egress = Find(context.networks, in.metadata)) packet.egress = *egress;
+    packet.next_hop = NextHopOf(in);
+  }
   return packet;
 }
 
@@ -130,12 +158,40 @@ std::vector<PacketOut> SlowPathWorker::Handle(const PacketIn& in, std::chrono::s
   slowpath::SlowPathOutcome outcome = slowpath::HandleSlowPath(*context->facts, *packet);
   if (outcome.drop) Count(from, *outcome.drop);
   if (outcome.announcement && on_announcement_) on_announcement_(*outcome.announcement);
+  if (outcome.waits_for) Wait(*outcome.waits_for, from, in, now);
   std::vector<PacketOut> out;
   for (slowpath::Injection& injection : outcome.injections) {
     if (auto packet_out = ToPacketOut(*context, in, std::move(injection)))
       out.push_back(std::move(*packet_out));
   }
   return out;
+}
+
+void SlowPathWorker::Wait(const vswitch::ClaimKey& address, const vswitch::Owner& from, const PacketIn& in,
+                          std::chrono::steady_clock::time_point now) {
+  const std::lock_guard lock(mutex_);
+  if (!waiting_.Add(address, {from, RoutedAgain(in), now + kResolveTimeout})) {
+    ++drops_[{from, vswitch::DropReason::kNoNeighbour}];
+  }
+}
+
+std::vector<PacketOut> SlowPathWorker::ReleaseWaiting(std::chrono::steady_clock::time_point now) {
+  const std::lock_guard lock(mutex_);
+  std::vector<PacketOut> out;
+  if (waiting_.empty() || context_->facts == nullptr) return out;
+  const auto is_known = [this](const vswitch::ClaimKey& address) {
+    return context_->facts->FindNextHop(address).has_value();
+  };
+  for (auto& packet : waiting_.TakeKnown(is_known)) out.push_back(std::move(packet.payload));
+  for (const auto& packet : waiting_.TakeExpired(now)) {
+    ++drops_[{packet.sender, vswitch::DropReason::kNoNeighbour}];
+  }
+  return out;
+}
+
+std::optional<std::chrono::steady_clock::time_point> SlowPathWorker::NextExpiry() const {
+  const std::lock_guard lock(mutex_);
+  return waiting_.empty() ? std::nullopt : std::optional(waiting_.NextExpiry());
 }
 
 std::map<std::pair<vswitch::Owner, vswitch::DropReason>, uint64_t> SlowPathWorker::Drops() const {

@@ -20,6 +20,7 @@
 #include "vswitch/ovs/translate/compiler.h"
 #include "vswitch/slowpath/rate_limiter.h"
 #include "vswitch/slowpath/slow_path.h"
+#include "vswitch/slowpath/waiting_packets.h"
 #include "vswitch/tables/table_facts.h"
 
 namespace kasane::ovs {
@@ -29,7 +30,7 @@ struct PacketIn {
   std::vector<uint8_t> userdata;
   uint32_t in_port = 0;
   uint64_t metadata = 0;
-  std::array<uint32_t, 8> registers{};
+  std::array<uint32_t, 12> registers{};
   std::optional<IpAddress> tunnel_source;
 };
 
@@ -43,8 +44,15 @@ class SlowPathWorker {
   // `on_announcement` is called from Handle().
   SlowPathWorker(slowpath::RateLimit limit, std::function<void(const slowpath::Announcement&)> on_announcement);
 
+  // How long a packet waits for the answer to a router's question.
+  static constexpr std::chrono::seconds kResolveTimeout{1};
+
   void SetView(const vswitch::HostView& view, const Bindings& bindings);
   std::vector<PacketOut> Handle(const PacketIn& in, std::chrono::steady_clock::time_point now);
+  // The packets whose next hop was announced since, to be routed again; those that waited too long are dropped
+  // and counted as no_neighbour. Call it behind SetView and at NextExpiry.
+  std::vector<PacketOut> ReleaseWaiting(std::chrono::steady_clock::time_point now);
+  std::optional<std::chrono::steady_clock::time_point> NextExpiry() const;
   // What was dropped here and is in no flow's counters, by the port or host that it came from.
   std::map<std::pair<vswitch::Owner, vswitch::DropReason>, uint64_t> Drops() const;
 
@@ -67,10 +75,14 @@ class SlowPathWorker {
              std::chrono::steady_clock::time_point now);
   void Count(const vswitch::Owner& from, vswitch::DropReason reason);
 
+  void Wait(const vswitch::ClaimKey& address, const vswitch::Owner& from, const PacketIn& in,
+            std::chrono::steady_clock::time_point now);
+
   const std::function<void(const slowpath::Announcement&)> on_announcement_;
   mutable std::mutex mutex_;
   std::shared_ptr<const Context> context_;
   slowpath::RateLimiter<vswitch::Owner> limiter_;
+  slowpath::WaitingPackets<PacketOut> waiting_;
   std::map<std::pair<vswitch::Owner, vswitch::DropReason>, uint64_t> drops_;
 };
 

@@ -121,6 +121,80 @@ TEST_F(SlowPathWorkerTest, APortThatIsNotPluggedHoldsNoAddress) {
   EXPECT_EQ(out[0].actions, "output:5");
 }
 
+// 10.0.0.9 is nobody's, and `open` has port security off.
+class ResolvingTest : public SlowPathWorkerTest {
+ protected:
+  ResolvingTest() { Announce(false); }
+
+  void Announce(bool announced) {
+    vswitch::HostView view = View();
+    view.ports.emplace(PortId("open"),
+                       vswitch::LocalPort{PortId("open"), "o", kNetwork, kOpen, {}, true, false, {}});
+    if (announced) {
+      view.claims[{kNetwork, Ip("10.0.0.9")}] = {.mac = kOpen, .port = PortId("open"), .sequence = 1};
+    }
+    worker_.SetView(view, {{{PortId("vm"), 5}, {PortId("open"), 6}}, 1, 0});
+  }
+  PacketIn Unresolved() const {
+    PacketIn in = Expired();
+    in.frame = frames::Udp({kGateway, kVm}, {Ip("10.0.0.1"), Ip("10.0.0.9"), 9}, 1, 2, 8);
+    in.userdata = Userdata(slowpath::SlowPathCause::kResolve);
+    in.metadata = 7;
+    in.registers[2] = 1;
+    in.registers[3] = 0x0a000009;
+    return in;
+  }
+
+  const MacAddress kOpen{{0xfa, 0x16, 0x3e, 0, 0, 0x09}};
+};
+
+TEST_F(ResolvingTest, APacketWaitsForTheAnswerToItsRoutersQuestion) {
+  const std::vector<PacketOut> asked = worker_.Handle(Unresolved(), Time());
+  ASSERT_EQ(asked.size(), 1U);
+  EXPECT_EQ(asked[0].actions, "output:6");
+  const packet::Packet question(asked[0].frame);
+  ASSERT_TRUE(question.has_arp());
+  EXPECT_EQ(question.arp_tpa(), Ip("10.0.0.9"));
+  EXPECT_EQ(question.arp_spa(), Ip("10.0.0.254"));
+  EXPECT_TRUE(worker_.ReleaseWaiting(Time()).empty());
+  EXPECT_EQ(worker_.NextExpiry(), Time() + SlowPathWorker::kResolveTimeout);
+
+  Announce(true);
+  const std::vector<PacketOut> released = worker_.ReleaseWaiting(Time());
+  ASSERT_EQ(released.size(), 1U);
+  EXPECT_EQ(released[0].frame, Unresolved().frame);
+  EXPECT_THAT(released[0].actions,
+              AllOf(HasSubstr("set_field:0x1->reg2"), HasSubstr("set_field:0x7->reg4"),
+                    HasSubstr("set_field:0x5->reg5"),
+                    HasSubstr(fmt::format("resubmit(,{})", static_cast<int>(Table::kRoute)))));
+  EXPECT_FALSE(worker_.NextExpiry());
+  EXPECT_EQ(Dropped(vswitch::DropReason::kNoNeighbour), 0U);
+}
+
+TEST_F(ResolvingTest, APacketThatWaitedTooLongIsCounted) {
+  worker_.Handle(Unresolved(), Time());
+  EXPECT_TRUE(worker_.ReleaseWaiting(Time() + SlowPathWorker::kResolveTimeout).empty());
+  EXPECT_EQ(Dropped(vswitch::DropReason::kNoNeighbour), 1U);
+  Announce(true);
+  EXPECT_TRUE(worker_.ReleaseWaiting(Time()).empty());
+}
+
+TEST_F(ResolvingTest, ThreePacketsWaitForAnAddressAndNoMore) {
+  using Waiting = slowpath::WaitingPackets<int>;
+  Waiting waiting;
+  const vswitch::Owner a{vswitch::OwnerKind::kPort, "a"};
+  const vswitch::Owner b{vswitch::OwnerKind::kPort, "b"};
+  const auto address = [](uint32_t n) { return vswitch::ClaimKey(kNetwork, IpAddress::V4(n)); };
+  for (int i = 0; i < 3; ++i) EXPECT_TRUE(waiting.Add(address(1), {a, i, Time()}));
+  EXPECT_FALSE(waiting.Add(address(1), {b, 3, Time()}));
+  for (uint32_t n = 2; n < 2 + Waiting::kPerSender - 3; ++n)
+    EXPECT_TRUE(waiting.Add(address(n), {a, 0, Time()}));
+  EXPECT_FALSE(waiting.Add(address(1000), {a, 0, Time()})) << "a's share is spent";
+  EXPECT_TRUE(waiting.Add(address(1000), {b, 0, Time()})) << "b's is not";
+  EXPECT_EQ(waiting.TakeKnown([&](const vswitch::ClaimKey& key) { return key == address(1); }).size(), 3U);
+  EXPECT_TRUE(waiting.Add(address(1001), {a, 0, Time()}));
+}
+
 TEST(SlowPathActionTest, UserdataIsReadAsItWasWritten) {
   EXPECT_EQ(ToAgent(slowpath::SlowPathCause::kTooBig, 1450), "controller(userdata=4b.04.00.00.05.aa)");
   const auto parsed = ParseUserdata(Userdata(slowpath::SlowPathCause::kTooBig, 1450));

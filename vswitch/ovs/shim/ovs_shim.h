@@ -148,7 +148,7 @@ struct kovs_packet_in {
   size_t userdata_size;
   uint32_t in_port;
   uint64_t metadata;
-  uint32_t registers[8];  // reg0 to reg7.
+  uint32_t registers[12];  // reg0 to reg11.
   uint64_t tunnel_id;
   uint32_t tunnel_source_v4;  // Host order. 0: none.
   uint8_t tunnel_source_v6[16];
