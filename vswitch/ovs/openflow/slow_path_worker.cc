@@ -4,6 +4,7 @@
 
 #include "vswitch/ovs/translate/compile_router.h"
 #include "vswitch/ovs/translate/pipeline.h"
+#include "vswitch/ovs/translate/places.h"
 #include "vswitch/ovs/translate/slow_path_action.h"
 #include "vswitch/packet/byte_codec.h"
 #include "vswitch/packet/packet.h"
@@ -119,12 +120,9 @@ std::optional<PacketOut> SlowPathWorker::ToPacketOut(const Context& context, con
   if (!injection.host || !injection.vni) return std::nullopt;
   const auto host = context.hosts.find(*injection.host);
   if (host == context.hosts.end() || !host->second.vtep) return std::nullopt;
-  const IpAddress& vtep = *host->second.vtep;
-  const uint32_t port = vtep.is_v4() ? context.bindings.vxlan_v4 : context.bindings.vxlan_v6;
-  if (port == 0) return std::nullopt;
-  return PacketOut{std::move(injection.frame),
-                   fmt::format("set_field:{:#x}->tun_id,set_field:{}->{},output:{}", injection.vni->value(),
-                               vtep, vtep.is_v4() ? "tun_dst" : "tun_ipv6_dst", port)};
+  const std::string to_vtep = ToVtep(*host->second.vtep, context.bindings);
+  if (to_vtep.empty()) return std::nullopt;
+  return PacketOut{std::move(injection.frame), SetTunnelVni(*injection.vni) + to_vtep};
 }
 
 void SlowPathWorker::Count(const vswitch::Owner& from, vswitch::DropReason reason) {

@@ -8,6 +8,7 @@
 #include "vswitch/claims.h"
 #include "vswitch/ovs/translate/actions.h"
 #include "vswitch/ovs/translate/datapath_bounds.h"
+#include "vswitch/ovs/translate/places.h"
 #include "vswitch/ovs/translate/replication.h"
 
 namespace kasane::ovs {
@@ -204,10 +205,7 @@ void CompileMtu(const vswitch::NetworkView& network, FlowTable& out) {
 std::string ToTunnel(const vswitch::HostView& view, const HostId& id, const Bindings& bindings) {
   const auto host = view.hosts.find(id);
   if (host == view.hosts.end() || !host->second.vtep) return "";
-  const IpAddress& vtep = *host->second.vtep;
-  const uint32_t port = vtep.is_v4() ? bindings.vxlan_v4 : bindings.vxlan_v6;
-  if (port == 0) return "";
-  return fmt::format("set_field:{}->{},output:{}", vtep, vtep.is_v4() ? "tun_dst" : "tun_ipv6_dst", port);
+  return ToVtep(*host->second.vtep, bindings);
 }
 
 std::string SetTunnelId(Vni vni) { return fmt::format("set_field:{:#x}->tun_id,", vni.value()); }

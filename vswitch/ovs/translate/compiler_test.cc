@@ -61,6 +61,28 @@ TEST(CompileTest, AnEmptyHostStillEndsEveryTableItUses) {
   }
 }
 
+TEST(CompileTest, ACopyToAVtepOfTheOtherFamilyClearsTheOneBefore) {
+  vswitch::HostView view;
+  const NetworkId network("n");
+  view.networks.emplace(
+      network, vswitch::NetworkView{
+                   network, "n", *Vni::From(7), 1450, true, {HostId("h1"), HostId("h2"), HostId("h3")}});
+  const auto add = [&view](const char* id, const char* vtep) {
+    view.hosts.emplace(HostId(id), vswitch::RemoteHost{HostId(id), *IpAddress::Parse(vtep), {}});
+  };
+  add("h1", "192.0.2.1");
+  add("h2", "fd00::2");
+  add("h3", "192.0.2.3");
+  const FlowTable table = Compile(view, {{}, 1, 2});
+  const auto flood = table.flows().find({Table::kFlood, 100, "metadata=0x7"});
+  ASSERT_NE(flood, table.flows().end());
+  EXPECT_NE(flood->second.actions.find("set_field:192.0.2.1->tun_dst,output:1,"
+                                       "set_field:0.0.0.0->tun_dst,set_field:fd00::2->tun_ipv6_dst,output:2,"
+                                       "set_field:::->tun_ipv6_dst,set_field:192.0.2.3->tun_dst,output:1"),
+            std::string::npos)
+      << flood->second.actions;
+}
+
 TEST(CompileTest, APortThatIsNotPluggedHasNoFlows) {
   vswitch::HostView view;
   view.host = HostId("h");
