@@ -35,8 +35,8 @@ const Bytes kDestinationThenIcmp = {58, 0, 1, 4, 0, 0, 0, 0};
 const Bytes kAdvertisement = {134, 0, 0, 0, 0, 0, 0, 0};
 
 TEST(UpperLayerTest, IsBehindEveryExtensionHeader) {
-  const auto upper =
-      FindUpperLayer(Ipv6(51, Joined({kAuthenticationThenDestination, kDestinationThenIcmp, kAdvertisement})));
+  const Bytes frame = Ipv6(51, Joined({kAuthenticationThenDestination, kDestinationThenIcmp, kAdvertisement}));
+  const auto upper = FindUpperLayer(frame);
   ASSERT_TRUE(upper);
   EXPECT_EQ(upper->protocol, 58);
   ASSERT_EQ(upper->message.size(), kAdvertisement.size());

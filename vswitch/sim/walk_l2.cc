@@ -133,7 +133,11 @@ bool Walk::BridgeToPairs(const vswitch::NetworkView& network) {
   for (const auto& [id, endpoint] : view_.endpoints) {
     if (has_pair(endpoint)) hosts.insert(endpoint.host);
   }
-  if (outer_source_) return any;
+  if (outer_source_) {
+    // It is configured on other hosts only, so no port here may have it.
+    if (!any && !hosts.empty()) Drop(stage, {}, vswitch::DropReason::kNotLocal);
+    return any || !hosts.empty();
+  }
   for (const HostId& host : hosts) CopyToHost(host, network);
   return any || !hosts.empty();
 }
