@@ -36,7 +36,8 @@ bool AnyOther(const Ports& ports, const NetworkId& network, const PortId& claime
 
 // An address or a MAC of a router, of another of Neutron's own ports, or of the metadata service.
 bool IsInfrastructures(const HostView& view, const ClaimKey& address, const MacAddress& mac) {
-  const auto& [network, ip] = address;
+  const NetworkId& network = address.first;
+  const IpAddress& ip = address.second;
   if (IsMetadata(ip)) return true;
   for (const auto& [id, router] : view.routers) {
     for (const RouterPort& port : router.ports) {
@@ -70,7 +71,8 @@ bool IsAnothers(const HostView& view, const ClaimKey& address, const MacAddress&
 }  // namespace
 
 bool MayClaim(const HostView& view, const ClaimKey& address, const MacAddress& mac, const PortId& port) {
-  const auto& [network, ip] = address;
+  const NetworkId& network = address.first;
+  const IpAddress& ip = address.second;
   if (ip.IsUnspecified() || ip.IsMulticast() || ip.IsLoopback() || mac.IsMulticast() || mac == MacAddress()) {
     return false;
   }

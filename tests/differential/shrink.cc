@@ -75,7 +75,9 @@ std::vector<model::NetworkState> Smaller(const model::NetworkState& state, const
       add([&, name = id](model::NetworkState& smaller) { smaller.routers[name] = changed; });
     }
   }
-  for (const auto& [id, port] : state.ports) {
+  for (const auto& entry : state.ports) {
+    const PortId& id = entry.first;
+    const auto& port = entry.second;
     const auto without = [&](auto list, size_t n) {
       auto changed = std::make_shared<model::Port>(*port);
       auto& entries = (*changed).*list;

@@ -39,8 +39,8 @@ void CloudBuilder::AddHosts() {
       if (v6) host->tunnel_v6 = OwnVteps().v6;
     } else {
       const auto form = v6 ? Below(random_, 3) : 0;  // IPv4, IPv6, both.
-      if (form != 1) host->tunnel_v4 = vteps[static_cast<size_t>(n - 1)];
-      if (form != 0) host->tunnel_v6 = vteps[static_cast<size_t>(n - 1 + kPeerCount)];
+      if (form != 1) host->tunnel_v4 = vteps[static_cast<size_t>(n) - 1];
+      if (form != 0) host->tunnel_v6 = vteps[static_cast<size_t>(n) - 1 + kPeerCount];
     }
     state_.hosts[host->id] = std::move(host);
   }
@@ -249,14 +249,14 @@ void CloudBuilder::AddClaim() {
   }
   claim.sequence = 1 + Below(random_, 3);
   claim.id = model::MakeClaimId(claim.network, claim.address);
-  state_.address_claims[claim.id] = std::make_shared<model::AddressClaim>(std::move(claim));
+  state_.address_claims[claim.id] = std::make_shared<model::AddressClaim>(claim);
 }
 
 void CloudBuilder::SetClaim(model::AddressClaim claim) {
   claim.id = model::MakeClaimId(claim.network, claim.address);
   for (const auto& [id, other] : state_.address_claims)
     claim.sequence = std::max(claim.sequence, other->sequence + 1);
-  state_.address_claims[claim.id] = std::make_shared<model::AddressClaim>(std::move(claim));
+  state_.address_claims[claim.id] = std::make_shared<model::AddressClaim>(claim);
 }
 
 void CloudBuilder::SetExtraRoutes(model::Router& router) {

@@ -156,7 +156,7 @@ Bytes Sender::Neighbour() {
 Bytes Sender::IpPacket() {
   if (!targets_.link_locals.empty() && Chance(random_, 16)) return EchoToLinkLocal();
   const bool v4 = Chance(random_, 2);
-  const Bytes frame = WholePacket(Eth(), {From(v4), Pick(targets_.Of(v4), random_), Ttl()});
+  Bytes frame = WholePacket(Eth(), {From(v4), Pick(targets_.Of(v4), random_), Ttl()});
   if (!Chance(random_, 5)) return frame;
   return Pick(frames::Fragments(frame, Chance(random_, 2) ? 8 : 64), random_);
 }

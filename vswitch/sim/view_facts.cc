@@ -105,7 +105,7 @@ std::optional<MacAddress> ViewFacts::FindNextHop(const vswitch::ClaimKey& addres
 
 std::optional<AddressOwner> ViewFacts::FindAnswer(const slowpath::Question& question) const {
   const vswitch::ClaimKey address(question.network, question.ip);
-  const auto owner = FindOwner(address);
+  auto owner = FindOwner(address);
   if (!owner || owner->local == question.asker) return std::nullopt;
   const auto asker = view_.ports.find(question.asker);
   if (asker == view_.ports.end()) return std::nullopt;

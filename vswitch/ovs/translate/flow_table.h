@@ -59,11 +59,11 @@ class FlowTable {
 
   // A group that flows may name, by number: ovs-ofctl(8) text without the number. Groups are the same for all
   // owners, and adding one again changes nothing.
-  void AddGroup(uint32_t id, std::string text) { groups_.try_emplace(id, std::move(text)); }
+  void AddGroup(uint32_t id, const std::string& text) { groups_.try_emplace(id, text); }
 
   // What the owner wants and these flows do not do, as a text for the operator.
-  void AddShortfall(const vswitch::Owner& owner, std::string text) {
-    shortfalls_.try_emplace(owner, std::move(text));
+  void AddShortfall(const vswitch::Owner& owner, const std::string& text) {
+    shortfalls_.try_emplace(owner, text);
   }
 
   const std::map<FlowKey, FlowValue>& flows() const { return flows_; }
