@@ -27,7 +27,7 @@ if "$bin/kasane-lab" run "$wrong" --datapath sim,ovs -o json >"$work/wrong.json"
 
 # What somebody else does to the switch is repaired within a second, and named.
 lab up "$two_tenants"
-repaired() { lab exec hv1 kasanectl status | grep -q "changed by others $1 " && lab exec hv1 kasanectl compare >/dev/null; }
+repaired() { lab exec hv1 kasanectl status | grep -q "changed by others $1," && lab exec hv1 kasanectl compare >/dev/null; }
 lab exec hv1 kasanectl compare >"$work/compare"
 lab exec hv1 ovs-ofctl -O OpenFlow15 add-flow br-int table=7,priority=7,actions=drop
 wait_for 2 repaired "1 time"
