@@ -54,7 +54,7 @@ void AddGroups(FlowTable& out) {
     fan_out += fmt::format(",bucket=bucket_id={0},actions=set_field:{0}->{1},resubmit(,{2})", i, reg::kPart,
                            static_cast<int>(Table::kPart));
   }
-  out.AddGroup(kFanOut, std::move(fan_out));
+  out.AddGroup(kFanOut, fan_out);
   out.AddGroup(
       kRecirculate,
       fmt::format("type=select,selection_method=dp_hash,bucket=bucket_id=0,weight=1,actions=resubmit(,{})",
