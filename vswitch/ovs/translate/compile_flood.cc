@@ -8,6 +8,7 @@
 #include "vswitch/claims.h"
 #include "vswitch/ovs/translate/actions.h"
 #include "vswitch/ovs/translate/datapath_bounds.h"
+#include "vswitch/ovs/translate/learned_places.h"
 #include "vswitch/ovs/translate/places.h"
 #include "vswitch/ovs/translate/replication.h"
 
@@ -25,23 +26,25 @@ std::string HexCookie(const vswitch::Owner& owner) {
   return fmt::format("{:#x}", CookieOf(owner, std::nullopt));
 }
 
-// (network, MAC) to a place: a switch port's number or a host's key.
-std::string Learn(const vswitch::Owner& owner, const std::string& load_place) {
+// (network, MAC) to a place.
+std::string Learn(const vswitch::Owner& owner, uint32_t place) {
   return fmt::format(
       "learn(table={},hard_timeout={},priority=100,cookie={},limit={},OXM_OF_METADATA[],"
-      "NXM_OF_ETH_DST[]=NXM_OF_ETH_SRC[],{}),",
-      static_cast<int>(Table::kLearned), kLearnedSeconds, HexCookie(owner), kMaxLearnedPerOwner, load_place);
+      "NXM_OF_ETH_DST[]=NXM_OF_ETH_SRC[],load:{:#x}->{}),",
+      static_cast<int>(Table::kLearned), kLearnedSeconds, HexCookie(owner), kMaxLearnedPerOwner, place,
+      reg::kLearnedPlaceField);
 }
 
 std::string Deliver(uint32_t ofport) { return fmt::format("set_field:{:#x}->{},", ofport, reg::kOutPort); }
 
-// Hosts with a port of the network that has port security off.
-std::set<HostId> UnsecuredHosts(const vswitch::HostView& view, const NetworkId& network) {
-  std::set<HostId> hosts;
+// Of each host, its ports of the network that have port security off.
+std::map<HostId, std::vector<PortId>> UnsecuredElsewhere(const vswitch::HostView& view,
+                                                         const NetworkId& network) {
+  std::map<HostId, std::vector<PortId>> ports;
   for (const auto& [id, endpoint] : view.endpoints) {
-    if (endpoint.network == network && !endpoint.port_security_enabled) hosts.insert(endpoint.host);
+    if (endpoint.network == network && !endpoint.port_security_enabled) ports[endpoint.host].push_back(id);
   }
-  return hosts;
+  return ports;
 }
 
 // What is behind no port of this host, whoever says so: the MACs of other hosts' ports and of routers.
@@ -106,8 +109,10 @@ class NetworkCompiler {
 
   // Nothing where all ports have port security: then an unknown MAC is nobody's.
   void UnknownUnicast() {
-    const std::set<HostId> hosts = UnsecuredHosts(view_, network_.id);
-    if (hosts.empty() && ports_.unsecured.empty()) return;
+    const std::map<HostId, uint32_t> places = AssignHostPlaces(UnsecuredElsewhere(view_, network_.id));
+    if (places.empty() && ports_.unsecured.empty()) return;
+    std::vector<HostId> hosts;
+    for (const auto& [host, place] : places) hosts.push_back(host);
     const std::string look_up = Resubmit(Table::kLearned) + ",";
     Add(out_, Table::kL2, 10, here_, look_up + Goto(Table::kUnknown), owner_);
     Add(out_, Table::kUnknown, 50, here_, Goto(Table::kUnknownFlood), owner_);
@@ -115,8 +120,7 @@ class NetworkCompiler {
     const CopyList local =
         Replicate(ReplicationKind::kUnknownLocal, Table::kTunnelUnknown, 50, {LocalCopies(ports_.unsecured)});
     Replicate(ReplicationKind::kUnknown, Table::kUnknownFlood, 50, {Tunnels(hosts), local});
-    const std::map<HostId, uint32_t> keys = AssignHostKeys(view_.hosts);
-    for (const HostId& host : hosts) LearnedRemote(host, keys);
+    for (const auto& [host, place] : places) LearnedRemote(host, place);
     LearnedLocal(Table::kUnknown);
     if (local.copies.empty()) return;
     Add(out_, Table::kTunnelL2, 10, here_, look_up + Goto(Table::kTunnelUnknown), owner_);
@@ -153,19 +157,18 @@ class NetworkCompiler {
     return AddReplication({kind, table, priority, here_, owner_}, lists, out_);
   }
 
-  void LearnedRemote(const HostId& host, const std::map<HostId, uint32_t>& keys) {
-    const auto key = keys.find(host);
-    if (key == keys.end()) return;
+  void LearnedRemote(const HostId& host, uint32_t place) {
+    if (!view_.hosts.contains(host)) return;
     const std::string tunnel = ToTunnel(view_, host, bindings_);
     if (tunnel.empty()) {
-      AddDrop(out_, Table::kUnknown, 100, Learned(key->second), owner_, vswitch::DropReason::kNoTunnel);
+      AddDrop(out_, Table::kUnknown, 100, Learned(place), owner_, vswitch::DropReason::kNoTunnel);
     } else {
-      Add(out_, Table::kUnknown, 100, Learned(key->second), SetTunnelId(network_.vni) + tunnel, owner_);
+      Add(out_, Table::kUnknown, 100, Learned(place), SetTunnelId(network_.vni) + tunnel, owner_);
     }
     const vswitch::TunnelAddresses& addresses = view_.hosts.at(host).addresses;
     // The network is in the key: who fills this host's share in one network takes no other network's.
-    const std::string learn = Learn({vswitch::OwnerKind::kHost, fmt::format("{}/{}", network_.id, host)},
-                                    fmt::format("load:{:#x}->{}", key->second, reg::kLearnedPlaceField));
+    const std::string learn =
+        Learn({vswitch::OwnerKind::kHost, fmt::format("{}/{}", network_.id, host)}, place);
     const auto add = [&](const std::optional<IpAddress>& address, const char* field) {
       if (!address) return;
       Add(out_, Table::kTunnel, 110, fmt::format("{},{}={}", FromTunnel(), field, *address),
@@ -177,7 +180,7 @@ class NetworkCompiler {
 
   void LearnedLocal(Table table) {
     for (const auto& [id, ofport] : ports_.unsecured) {
-      Add(out_, table, 100, Learned(ofport), Deliver(ofport) + Resubmit(Table::kDeliver),
+      Add(out_, table, 100, Learned(ports_.places.at(id)), Deliver(ofport) + Resubmit(Table::kDeliver),
           {vswitch::OwnerKind::kPort, id.str()});
     }
   }
@@ -210,9 +213,7 @@ std::string ToTunnel(const vswitch::HostView& view, const HostId& id, const Bind
 
 std::string SetTunnelId(Vni vni) { return fmt::format("set_field:{:#x}->tun_id,", vni.value()); }
 
-std::string LearnLocal(const vswitch::Owner& owner) {
-  return Learn(owner, fmt::format("load:NXM_OF_IN_PORT[]->{}", reg::kLearnedPortField));
-}
+std::string LearnLocal(const vswitch::Owner& owner, uint32_t place) { return Learn(owner, place); }
 
 void CompileNetwork(const vswitch::HostView& view, const vswitch::NetworkView& network,
                     const Bindings& bindings, const NetworkPorts& ports, FlowTable& out) {

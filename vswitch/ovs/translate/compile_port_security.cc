@@ -108,11 +108,12 @@ void CompilePortSecurityPipeline(FlowTable& out) {
   Add(out, Table::kNdSecurity, 0, "", Goto(Table::kArp), pipeline);
 }
 
-void CompilePortSecurity(const vswitch::LocalPort& port, uint32_t ofport, FlowTable& out) {
+void CompilePortSecurity(const vswitch::LocalPort& port, uint32_t ofport, std::optional<uint32_t> place,
+                         FlowTable& out) {
   const vswitch::Owner owner{vswitch::OwnerKind::kPort, port.id.str()};
   const std::string from = fmt::format("in_port={}", ofport);
-  if (!port.port_security_enabled) {
-    Add(out, Table::kPortSecurity, kAllowed, from, LearnLocal(owner) + Goto(Table::kArp), owner);
+  if (place) {
+    Add(out, Table::kPortSecurity, kAllowed, from, LearnLocal(owner, *place) + Goto(Table::kArp), owner);
     return;
   }
   CompileForbidden(from, owner, out);

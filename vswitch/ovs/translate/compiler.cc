@@ -13,6 +13,7 @@
 #include "vswitch/ovs/translate/compile_flood.h"
 #include "vswitch/ovs/translate/compile_port_security.h"
 #include "vswitch/ovs/translate/compile_router.h"
+#include "vswitch/ovs/translate/learned_places.h"
 #include "vswitch/ovs/translate/translate_announcements.h"
 #include "vswitch/ovs/translate/translate_answers.h"
 #include "vswitch/ovs/translate/translate_macs.h"
@@ -66,7 +67,7 @@ void CompilePipeline(const Bindings& bindings, FlowTable& out) {
 }
 
 void CompileLocalPort(const vswitch::HostView& view, const vswitch::LocalPort& port, uint32_t ofport,
-                      const Bindings& bindings, FlowTable& out) {
+                      std::optional<uint32_t> place, const Bindings& bindings, FlowTable& out) {
   const vswitch::Owner owner{vswitch::OwnerKind::kPort, port.id.str()};
   const std::string from = fmt::format("in_port={}", ofport);
   if (!port.admin_state_up || !NetworkUp(view, port.network)) {
@@ -78,7 +79,7 @@ void CompileLocalPort(const vswitch::HostView& view, const vswitch::LocalPort& p
       fmt::format("{}set_field:{:#x}->{},{}", SetMetadata(vni), ofport, reg::kInPort,
                   Goto(Table::kIngressSanity)),
       owner);
-  CompilePortSecurity(port, ofport, out);
+  CompilePortSecurity(port, ofport, place, out);
   if (bindings.replication_limit) {
     out.AddMeter(ofport, {*bindings.replication_limit, owner, vswitch::DropReason::kReplicationRate});
   }
@@ -129,15 +130,30 @@ void TranslateTables(const tables::ForwardingTables& tables, const Bindings& bin
   each_winner(tables.routed, [&](const auto&, const auto& winner) { TranslateRoutedNetwork(winner, out); });
 }
 
+// Of the ports with port security off.
+std::map<PortId, uint32_t> PlacesOf(const vswitch::HostView& view) {
+  std::vector<PortId> unsecured;
+  for (const auto& [id, port] : view.ports) {
+    if (!port.port_security_enabled) unsecured.push_back(id);
+  }
+  return AssignPortPlaces(unsecured);
+}
+
 void CompileView(const vswitch::HostView& view, const Bindings& bindings, FlowTable& out) {
   std::map<NetworkId, NetworkPorts> ports;
+  const std::map<PortId, uint32_t> places = PlacesOf(view);
   for (const auto& [id, port] : view.ports) {
     const auto ofport = bindings.ports.find(id);
     if (ofport == bindings.ports.end()) continue;
-    CompileLocalPort(view, port, ofport->second, bindings, out);
+    const auto place = places.find(id);
+    const bool unsecured = place != places.end();
+    CompileLocalPort(view, port, ofport->second, unsecured ? std::optional(place->second) : std::nullopt,
+                     bindings, out);
     if (!port.admin_state_up) continue;
     ports[port.network].all.emplace(id, ofport->second);
-    if (!port.port_security_enabled) ports[port.network].unsecured.emplace(id, ofport->second);
+    if (!unsecured) continue;
+    ports[port.network].unsecured.emplace(id, ofport->second);
+    ports[port.network].places.insert(*place);
   }
   for (const auto& [id, network] : view.networks) CompileNetwork(view, network, bindings, ports[id], out);
   for (const auto& [id, host] : view.hosts) CompileHost(host, bindings, out);

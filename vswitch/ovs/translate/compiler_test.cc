@@ -9,6 +9,7 @@
 
 #include "vswitch/ovs/translate/compile_flood.h"
 #include "vswitch/ovs/translate/compile_router.h"
+#include "vswitch/ovs/translate/learned_places.h"
 #include "vswitch/ovs/translate/pipeline.h"
 #include "vswitch/ovs/translate/slow_path_action.h"
 
@@ -186,6 +187,30 @@ TEST(CompileTest, FragmentsOfADatagramChooseTheSameNextHop) {
   }
   EXPECT_EQ(by_ports, 2);
   EXPECT_EQ(by_addresses, 1);
+}
+
+TEST(LearnedPlacesTest, ChangeWithThePortsBehindAHostAndWithNothingElse) {
+  using Behind = std::map<HostId, std::vector<PortId>>;
+  const Behind before = {{HostId("h1"), {PortId("a"), PortId("b")}}, {HostId("h2"), {PortId("c")}}};
+  const Behind moved = {{HostId("h1"), {PortId("b")}}, {HostId("h2"), {PortId("a"), PortId("c")}}};
+  const Behind more = {{HostId("h0"), {PortId("d")}}, {HostId("h1"), {PortId("a"), PortId("b")}}};
+  const auto places = AssignHostPlaces(before);
+  EXPECT_NE(AssignHostPlaces(moved).at(HostId("h1")), places.at(HostId("h1")));
+  EXPECT_NE(AssignHostPlaces(moved).at(HostId("h2")), places.at(HostId("h2")));
+  EXPECT_EQ(AssignHostPlaces(more).at(HostId("h1")), places.at(HostId("h1")));
+}
+
+TEST(LearnedPlacesTest, AreUniqueAndAPortIsNoHost) {
+  std::map<HostId, std::vector<PortId>> behind;
+  std::vector<PortId> ports;
+  for (int i = 0; i < 3000; ++i) {
+    ports.emplace_back(std::to_string(i));
+    behind[HostId("h" + std::to_string(i))] = {ports.back()};
+  }
+  std::set<uint32_t> distinct;
+  for (const auto& [id, place] : AssignHostPlaces(behind)) distinct.insert(place);
+  for (const auto& [id, place] : AssignPortPlaces(ports)) distinct.insert(place);
+  EXPECT_EQ(distinct.size(), 6000U);
 }
 
 TEST(RouterKeysTest, AreUniqueWithinAHostAndDependOnTheSetAlone) {

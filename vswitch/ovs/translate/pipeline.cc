@@ -3,7 +3,6 @@
 #include <xxhash.h>
 
 #include <algorithm>
-#include <set>
 
 namespace kasane::ovs {
 namespace {
@@ -33,18 +32,6 @@ std::optional<vswitch::DropReason> CookieDropReason(uint64_t cookie) {
 uint32_t RouterKey(const std::string& router_id) {
   const auto key = static_cast<uint32_t>(Hash(router_id));
   return key == 0 ? 1 : key;
-}
-
-std::map<HostId, uint32_t> AssignHostKeys(const std::map<HostId, vswitch::RemoteHost>& hosts) {
-  constexpr uint32_t kTop = uint32_t{1} << 31;
-  std::map<HostId, uint32_t> keys;
-  std::set<uint32_t> taken;
-  for (const auto& [id, host] : hosts) {
-    uint32_t key = static_cast<uint32_t>(Hash(id.str())) | kTop;
-    while (!taken.insert(key).second) key = (key + 1) | kTop;
-    keys.emplace(id, key);
-  }
-  return keys;
 }
 
 }  // namespace kasane::ovs

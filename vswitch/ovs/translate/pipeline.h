@@ -90,9 +90,8 @@ inline constexpr std::string_view kTooBig =
     "reg6";  // Bit 0: larger than the MTU last tested. Bit 1: than kNdRewritable.
 inline constexpr std::string_view kPath = "reg7";           // Of a route of several next hops, which one.
 inline constexpr std::string_view kNextHop6 = "xxreg2";     // IPv6 next hop (reg8 to reg11).
-inline constexpr std::string_view kLearnedPlace = "reg12";  // A switch port, or a host's key (top bit set).
+inline constexpr std::string_view kLearnedPlace = "reg12";  // Where a MAC was learned (learned_places.h).
 inline constexpr std::string_view kLearnedPlaceField = "NXM_NX_REG12[]";
-inline constexpr std::string_view kLearnedPortField = "NXM_NX_REG12[0..15]";
 inline constexpr std::string_view kPart = "reg13";         // Of a replication, which part this is.
 inline constexpr std::string_view kReplication = "reg14";  // Which of the replications of its network.
 }  // namespace reg
@@ -105,8 +104,5 @@ std::optional<vswitch::DropReason> CookieDropReason(uint64_t cookie);
 
 // 32-bit key of a router in reg::kRouter: a hash of its id, never 0.
 uint32_t RouterKey(const std::string& router_id);
-
-// The hosts' numbers in reg::kLearnedPlace: hashes of their ids with the top bit set, unique within `hosts`.
-std::map<HostId, uint32_t> AssignHostKeys(const std::map<HostId, vswitch::RemoteHost>& hosts);
 
 }  // namespace kasane::ovs
