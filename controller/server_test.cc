@@ -597,6 +597,26 @@ TEST_F(ServerTest, RefusesAHelloThatCannotBeServed) {
   EXPECT_THAT(List({v1::RESOURCE_KIND_HOST}).resources(), SizeIs(1));
 }
 
+TEST_F(ServerTest, HostsThatExchangeAddressesAreAdmittedWhenTheLastHasCome) {
+  for (const auto& [host, ip] : {std::pair("a", "192.0.2.11"), {"b", "192.0.2.12"}, {"c", "192.0.2.13"}})
+    Agent(address(), HelloOf(host, ip)).Sync();
+  const auto refusal = [&](const char* host, const char* ip) {
+    return Agent(address(), HelloOf(host, ip, "run-2")).End().error_message();
+  };
+  EXPECT_THAT(refusal("a", "192.0.2.12"), HasSubstr("belongs to host b"));
+  EXPECT_THAT(refusal("b", "192.0.2.13"), HasSubstr("belongs to host c"));
+  // Who is in no circle takes nothing.
+  EXPECT_THAT(refusal("d", "192.0.2.12"), HasSubstr("belongs to host"));
+  EXPECT_THAT(Get({model::Kind::kHost, "b"}).resource().host().tunnel_addresses(), ElementsAre("192.0.2.12"));
+  const uint64_t before = Status().current().counter();
+  Agent(address(), HelloOf("c", "192.0.2.11", "run-2")).Sync();
+  EXPECT_EQ(Status().current().counter(), before + 1);
+  for (const auto& [host, ip] : {std::pair("a", "192.0.2.12"), {"b", "192.0.2.13"}, {"c", "192.0.2.11"}})
+    EXPECT_THAT(Get({model::Kind::kHost, host}).resource().host().tunnel_addresses(), ElementsAre(ip));
+  Agent(address(), HelloOf("a", "192.0.2.12", "run-2")).Sync();
+  EXPECT_EQ(Status().current().counter(), before + 1);
+}
+
 TEST_F(ServerTest, RefusesASecondAgentWhileTheFirstLives) {
   std::optional<Agent> first(std::in_place, address(), HelloOf("hv1", "192.0.2.1", "run-1"));
   first->Sync();
@@ -623,7 +643,7 @@ TEST_F(ServerTest, RefusesASecondHelloOnOneStream) {
 TEST_F(ServerTest, APortBecomesActiveWhenItsHostHasAppliedIt) {
   ApplyClean(kSmallTopology);
   EXPECT_EQ(Get(p1_).port_status(), v1::PORT_STATUS_BUILD);
-  EXPECT_EQ(Get({model::Kind::kPort, "i1"}).port_status(), v1::PORT_STATUS_DOWN);
+  EXPECT_EQ(Get({model::Kind::kPort, "i1"}).port_status(), v1::PORT_STATUS_ACTIVE);
   Watch watch(address(), {v1::RESOURCE_KIND_PORT});
   watch.UntilSynced();
   Agent agent(address(), HelloOf("hv1", "192.0.2.1"));

@@ -22,13 +22,6 @@ class Revision;
 
 namespace kasane::model {
 
-// The versions of the state protocol (kasane/v1/state.proto) that both ends of this release speak.
-inline constexpr uint32_t kOldestProtocol = 1;
-inline constexpr uint32_t kNewestProtocol = 2;
-// A capability of an agent: it takes a transaction in several batches; and of a controller that makes use of
-// it.
-inline constexpr const char* kBatchParts = "batch:parts";
-
 // One thing wrong: `path` is where ("ports[3].fixed_ips[0].ip_address"), `message` what and how to fix it.
 struct Fault {
   std::string path;

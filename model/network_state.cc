@@ -65,9 +65,10 @@ AddressClaimId MakeClaimId(const NetworkId& network, const IpAddress& address) {
 
 std::string ToString(const ResourceKey& key) { return fmt::format("{} {}", Label(key.kind), key.id); }
 
-bool IsPlugged(const Port& port) {
-  if (port.host.empty()) return false;
+bool IsForMachine(const Port& port) {
   return port.role == PortRole::kVm || (port.role == PortRole::kOther && port.device_owner.empty());
 }
+
+bool IsPlugged(const Port& port) { return !port.host.empty() && IsForMachine(port); }
 
 }  // namespace kasane::model

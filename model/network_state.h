@@ -152,6 +152,10 @@ struct Port {
   bool operator==(const Port&) const = default;
 };
 
+// Whether the port is for a machine that something plugs into a switch, bound to a host or not yet: see
+// IsPlugged.
+bool IsForMachine(const Port& port);
+
 // Whether a machine of a tenant is plugged into the switch of the port's host: what Nova and the like plug
 // (compute:...), or a person (no owner). Every other owner (Neutron's own, a subport of a trunk, bare metal, a
 // load balancer's address) has no interface on a hypervisor: its port means nothing by port security that is

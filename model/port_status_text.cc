@@ -12,6 +12,8 @@ std::string_view Label(v1::PortStatus status) {
       return "BUILD";
     case v1::PORT_STATUS_ACTIVE:
       return "ACTIVE";
+    case v1::PORT_STATUS_NOT_APPLICABLE:
+      return "N/A";
     default:
       return "";
   }

@@ -9,6 +9,6 @@ enum PortStatus : int;
 
 namespace kasane::model {
 
-std::string_view Label(v1::PortStatus status);  // "ACTIVE"; empty: not a port.
+std::string_view Label(v1::PortStatus status);  // "ACTIVE", "N/A"; empty: not a port.
 
 }  // namespace kasane::model

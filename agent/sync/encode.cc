@@ -5,6 +5,7 @@
 
 #include "kasane/v1/state.pb.h"
 #include "model/decode.h"
+#include "model/protocol.h"
 
 namespace kasane::agent {
 
@@ -12,11 +13,12 @@ v1::Hello EncodeHello(const SyncOptions& options, const std::string& instance_id
                       const std::vector<model::HeldResource>& held) {
   v1::Hello hello;
   hello.set_host_id(options.host_id);
-  hello.set_protocol_version(model::kOldestProtocol);
-  hello.set_max_protocol_version(model::kNewestProtocol);
+  const bool has_range = options.protocols.newest >= model::kProtocolWithRange;
+  hello.set_protocol_version(options.protocols.oldest);
+  if (has_range) hello.set_max_protocol_version(options.protocols.newest);
   for (const std::string& address : options.tunnel_addresses) hello.add_tunnel_addresses(address);
   for (const std::string& capability : options.capabilities) hello.add_capabilities(capability);
-  hello.add_capabilities(model::kBatchParts);
+  if (has_range) hello.add_capabilities(model::kBatchParts);
   for (const model::HeldResource& resource : held) {
     v1::HeldResource& message = *hello.add_held();
     *message.mutable_key() = model::EncodeKey(resource.key);

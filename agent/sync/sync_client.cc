@@ -300,11 +300,11 @@ class SyncClient::Impl {
     }
     timer_.reset();
     const uint32_t version = std::max(welcome.protocol_version(), 1U);  // Version 1 did not say it.
-    if (version < model::kOldestProtocol || version > model::kNewestProtocol) {
+    if (!options_.protocols.Contains(version)) {
       GiveUp(
           fmt::format("it chose version {} of the state protocol, this agent speaks {} to {}; install matching "
                       "versions",
-                      version, model::kOldestProtocol, model::kNewestProtocol));
+                      version, options_.protocols.oldest, options_.protocols.newest));
       return;
     }
     sink_(Welcomed{

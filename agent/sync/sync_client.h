@@ -13,6 +13,7 @@
 
 #include "agent/sync/sync_link.h"
 #include "base/backoff.h"
+#include "model/protocol.h"
 
 namespace kasane::agent {
 
@@ -23,6 +24,7 @@ struct SyncOptions {
   std::vector<std::string> tunnel_addresses;
   std::vector<std::string> capabilities;
   std::string agent_version;
+  model::ProtocolRange protocols = model::kSpokenProtocols;  // Tests speak as another release does.
   BackoffOptions backoff;
   // From dialling until Welcome.
   std::chrono::milliseconds welcome_timeout{30'000};

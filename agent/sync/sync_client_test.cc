@@ -175,8 +175,8 @@ TEST_F(SyncClientTest, HelloWelcomeBatchesAndReports) {
   const std::optional<v1::Hello> hello = controller_->hellos.Take();
   ASSERT_TRUE(hello);
   EXPECT_EQ(hello->host_id(), "hv1");
-  EXPECT_EQ(hello->protocol_version(), model::kOldestProtocol);
-  EXPECT_EQ(hello->max_protocol_version(), model::kNewestProtocol);
+  EXPECT_EQ(hello->protocol_version(), model::kSpokenProtocols.oldest);
+  EXPECT_EQ(hello->max_protocol_version(), model::kSpokenProtocols.newest);
   EXPECT_THAT(hello->tunnel_addresses(), ElementsAre("192.0.2.1"));
   EXPECT_THAT(hello->capabilities(), ElementsAre("datapath:ovs", "batch:parts"));
   EXPECT_EQ(hello->agent_version(), "1.2.3");

@@ -208,7 +208,7 @@ class ApiService final : public Base {
     };
     std::map<HostId, Ports> ports;
     for (const auto& [id, port] : snapshot.state.ports) {
-      if (port->host.empty()) continue;
+      if (!model::IsPlugged(*port)) continue;
       Ports& of_host = ports[port->host];
       ++of_host.bound;
       if (context_.registry.StatusOf(*port) == PortStatus::kActive) ++of_host.active;

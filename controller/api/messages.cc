@@ -30,6 +30,8 @@ v1::PortStatus MakePortStatus(PortStatus status) {
       return v1::PORT_STATUS_BUILD;
     case PortStatus::kActive:
       return v1::PORT_STATUS_ACTIVE;
+    case PortStatus::kNotApplicable:
+      return v1::PORT_STATUS_NOT_APPLICABLE;
   }
   return v1::PORT_STATUS_UNSPECIFIED;
 }

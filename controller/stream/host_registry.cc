@@ -146,6 +146,10 @@ PortStatus HostRegistry::StatusOf(const model::Port& port) const {
 }
 
 PortStatus HostRegistry::StatusLocked(const model::Port& port) const {
+  // Every host that reaches a router's interface has it: there is no one host to wait for.
+  if (port.role == model::PortRole::kRouterInterface)
+    return port.admin_state_up ? PortStatus::kActive : PortStatus::kDown;
+  if (!model::IsForMachine(port)) return PortStatus::kNotApplicable;
   if (port.host.empty()) return PortStatus::kDown;
   const auto it = facts_.find(port.id);
   if (it == facts_.end() || it->second.host != port.host) return PortStatus::kBuild;

@@ -24,7 +24,8 @@
 
 namespace kasane::controller {
 
-enum class PortStatus { kDown, kBuild, kActive };
+// kNotApplicable: nothing is ever plugged for it, such as a floating IP's port (Neutron's "N/A").
+enum class PortStatus { kDown, kBuild, kActive, kNotApplicable };
 
 // One stream of an agent.
 struct HostSession {

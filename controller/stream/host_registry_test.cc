@@ -62,12 +62,39 @@ class HostRegistryTest : public testing::Test {
 
 TEST_F(HostRegistryTest, ABoundPortIsBuiltUntilItsHostHasAppliedIt) {
   EXPECT_EQ(StatusOf("p1"), PortStatus::kBuild);
-  EXPECT_EQ(StatusOf("i1"), PortStatus::kDown);  // Not bound.
   const auto hv1 = Connect("hv1");
   EXPECT_THAT(Report(*hv1, Counter(), {PortId("p1")}, {PortId("p2")}), ElementsAre(PortId("p1"), PortId("p2")));
   EXPECT_EQ(StatusOf("p1"), PortStatus::kActive);
   EXPECT_EQ(StatusOf("p2"), PortStatus::kDown);
   EXPECT_THAT(Report(*hv1, Counter(), {PortId("p1")}, {PortId("p2")}), IsEmpty());
+}
+
+TEST_F(HostRegistryTest, APortThatNoHostPlugsWaitsForNone) {
+  const auto status_of = [&](const std::string& owner, const std::string& host, bool up = true) {
+    model::Port port;
+    port.id = PortId("p");
+    port.device_owner = owner;
+    port.role = model::RoleOf(owner);
+    port.host = HostId(host);
+    port.admin_state_up = up;
+    return registry_.StatusOf(port);
+  };
+  for (const char* owner : {"network:router_interface", "network:router_interface_distributed",
+                            "network:ha_router_replicated_interface"}) {
+    EXPECT_EQ(status_of(owner, ""), PortStatus::kActive) << owner;
+    EXPECT_EQ(status_of(owner, "hv1"), PortStatus::kActive) << owner;
+    EXPECT_EQ(status_of(owner, "", false), PortStatus::kDown) << owner;
+  }
+  for (const char* owner :
+       {"network:dhcp", "network:floatingip", "network:router_gateway", "network:router_centralized_snat",
+        "network:router_ha_interface", "network:floatingip_agent_gateway", "trunk:subport", "baremetal:none"}) {
+    EXPECT_EQ(status_of(owner, ""), PortStatus::kNotApplicable) << owner;
+    EXPECT_EQ(status_of(owner, "hv1"), PortStatus::kNotApplicable) << owner;
+  }
+  for (const char* owner : {"compute:nova", ""}) {
+    EXPECT_EQ(status_of(owner, ""), PortStatus::kDown) << owner;
+    EXPECT_EQ(status_of(owner, "hv1"), PortStatus::kBuild) << owner;
+  }
 }
 
 TEST_F(HostRegistryTest, AnActivePortMustBeCoveredByWhatIsApplied) {

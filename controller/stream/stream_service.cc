@@ -13,6 +13,7 @@
 #include "controller/stream/claims.h"
 #include "controller/stream/host_sync.h"
 #include "kasane/v1/state.grpc.pb.h"
+#include "model/protocol.h"
 #include "rpc/bounded_service.h"
 #include "rpc/call_deadline.h"
 
@@ -43,13 +44,13 @@ struct Greeting {
 absl::StatusOr<uint32_t> ChooseVersion(const v1::Hello& hello) {
   const uint32_t oldest = hello.protocol_version();
   const uint32_t newest = hello.max_protocol_version() == 0 ? oldest : hello.max_protocol_version();
-  const uint32_t chosen = std::min(newest, model::kNewestProtocol);
-  if (oldest >= 1 && oldest <= newest && chosen >= std::max(oldest, model::kOldestProtocol)) return chosen;
+  constexpr model::ProtocolRange kOurs = model::kSpokenProtocols;
+  const uint32_t chosen = std::min(newest, kOurs.newest);
+  if (oldest >= 1 && oldest <= newest && chosen >= std::max(oldest, kOurs.oldest)) return chosen;
   return Error(
       absl::StatusCode::kFailedPrecondition,
       "the agent speaks versions {} to {} of the state protocol, this controller {} to {}; upgrade the {}",
-      oldest, newest, model::kOldestProtocol, model::kNewestProtocol,
-      newest < model::kOldestProtocol ? "agent" : "controller");
+      oldest, newest, kOurs.oldest, kOurs.newest, newest < kOurs.oldest ? "agent" : "controller");
 }
 
 absl::StatusOr<std::vector<std::string>> DecodeCapabilities(const v1::Hello& hello) {
@@ -99,8 +100,9 @@ absl::StatusOr<Greeting> DecodeHello(const v1::Hello& hello) {
 // One call, from Hello to its end.
 class AgentCall {
  public:
-  AgentCall(const ServiceContext& context, rpc::MemoryBudget& memory, grpc::ServerContext* call, Stream* stream)
-      : context_(context), memory_(memory), call_(call), stream_(stream), guard_(call) {}
+  AgentCall(const ServiceContext& context, HostAdmission& admission, rpc::MemoryBudget& memory,
+            grpc::ServerContext* call, Stream* stream)
+      : context_(context), admission_(admission), memory_(memory), call_(call), stream_(stream), guard_(call) {}
 
   ~AgentCall() {
     if (session_ != nullptr) context_.registry.Disconnect(session_);
@@ -135,7 +137,7 @@ class AgentCall {
     session.cancel = [canceller = guard_.canceller()] { canceller->Cancel(); };
     ASSIGN_OR_RETURN(session_, context_.registry.Connect(std::move(session)));
     held_ = std::move(greeting.held);
-    return AdmitHost(context_.hub, *greeting.host);
+    return admission_.Admit(*greeting.host);
   }
 
   absl::StatusOr<Greeting> ReadHello() {
@@ -253,7 +255,7 @@ class AgentCall {
     welcome.set_store_id(context_.hub.store().store_id());
     for (const std::string& timeline : context_.hub.store().timelines()) welcome.add_timelines(timeline);
     *welcome.mutable_current() = model::EncodeRevision(snapshot->revision);
-    if (session_->protocol_version >= 2) {
+    if (session_->protocol_version >= model::kProtocolWithRange) {
       welcome.set_protocol_version(session_->protocol_version);
       welcome.add_capabilities(model::kBatchParts);
     }
@@ -276,6 +278,7 @@ class AgentCall {
   }
 
   const ServiceContext& context_;
+  HostAdmission& admission_;
   rpc::MemoryBudget& memory_;
   grpc::ServerContext* call_;
   Stream* stream_;
@@ -291,14 +294,15 @@ const google::protobuf::ServiceDescriptor& Descriptor() {
 class StreamService final : public rpc::BoundedService<v1::NetworkStateService::Service> {
  public:
   StreamService(const ServiceContext& context, rpc::MemoryBudget& memory)
-      : BoundedService(Descriptor(), memory), context_(context) {
+      : BoundedService(Descriptor(), memory), context_(context), admission_(context.hub) {
     Streaming<v1::StreamResponse>("Stream", [this](grpc::ServerContext& call, controller::Stream& stream) {
-      return AgentCall(context_, budget(), &call, &stream).Run();
+      return AgentCall(context_, admission_, budget(), &call, &stream).Run();
     });
   }
 
  private:
   const ServiceContext context_;
+  HostAdmission admission_;
 };
 
 }  // namespace

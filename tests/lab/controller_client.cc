@@ -57,6 +57,7 @@ PortState StateOf(v1::PortStatus status) {
     case v1::PORT_STATUS_BUILD:
       return PortState::kBuild;
     case v1::PORT_STATUS_DOWN:
+    case v1::PORT_STATUS_NOT_APPLICABLE:
       return PortState::kDown;
     default:
       return PortState::kAbsent;
