@@ -1,7 +1,6 @@
 #include "vswitch/claims.h"
 
 #include <algorithm>
-#include <tuple>
 #include <vector>
 
 namespace kasane::vswitch {
@@ -86,22 +85,6 @@ bool MayClaim(const HostView& view, const ClaimKey& address, const MacAddress& m
   }
   const auto endpoint = view.endpoints.find(port);
   return endpoint != view.endpoints.end() && may(endpoint->second);
-}
-
-std::map<std::pair<NetworkId, MacAddress>, PortId> ClaimedMacs(const HostView& view) {
-  std::map<std::pair<NetworkId, MacAddress>, const AddressClaim*> newest;
-  for (const auto& [key, claim] : view.claims) {
-    const AddressClaim*& best = newest[{key.first, claim.mac}];
-    if (best == nullptr || std::tie(best->sequence, best->port) < std::tie(claim.sequence, claim.port)) {
-      best = &claim;
-    }
-  }
-  if (newest.empty()) return {};
-  for (const auto& [id, port] : view.ports) newest.erase({port.network, port.mac});
-  for (const auto& [id, endpoint] : view.endpoints) newest.erase({endpoint.network, endpoint.mac});
-  std::map<std::pair<NetworkId, MacAddress>, PortId> macs;
-  for (const auto& [key, claim] : newest) macs.emplace(key, claim->port);
-  return macs;
 }
 
 }  // namespace kasane::vswitch

@@ -1,9 +1,7 @@
-// Claims: which port may take over an address, and what follows for forwarding. Used where claims are admitted
-// (the view's builder, the agent) and by the datapaths. Pure.
+// The rule of admission: which port may take over an address. One rule for all who admit claims (the view's
+// builder, the agent, which reports what a port says) and for sim. ForwardingTables decide it for themselves,
+// by their own keys (tables/claims.h); a property test holds the two to each other. Pure.
 #pragma once
-
-#include <map>
-#include <utility>
 
 #include "vswitch/host_view.h"
 
@@ -15,9 +13,5 @@ namespace kasane::vswitch {
 // plugged or neither), and none the MAC. Never an address of a router or of another of Neutron's own ports, nor
 // the metadata service's, nor the link-local address of another port, which its IPv6 would not survive.
 bool MayClaim(const HostView& view, const ClaimKey& address, const MacAddress& mac, const PortId& port);
-
-// MACs that are no port's and no router's own, each to the port that spoke with it last: the virtual MAC of a
-// VRRP group, for instance, follows its master.
-std::map<std::pair<NetworkId, MacAddress>, PortId> ClaimedMacs(const HostView& view);
 
 }  // namespace kasane::vswitch

@@ -72,7 +72,9 @@ void ExpectGolden(const std::filesystem::path& file, const std::string& text) {
 
 void CheckHost(const model::NetworkState& state, const std::string& name, const model::Host& host) {
   const vswitch::HostView view = view::BuildHostView(state, host.id, {host.tunnel_v4, host.tunnel_v6});
-  const ovs::FlowTable flows = ovs::Compile(view, NumberPorts(view));
+  const ovs::Bindings bindings = NumberPorts(view);
+  const auto tables = tables::BuildForwardingTables(view, ovs::PluggedPorts(bindings));
+  const ovs::FlowTable flows = ovs::Compile(tables, bindings);
   EXPECT_EQ(flows.conflicts(), 0U) << host.id.str();
   const std::string base = name + "." + host.id.str();
   ExpectGolden(kFolder / (base + ".view"), ToString(view));

@@ -48,9 +48,7 @@ absl::StatusOr<OvsDatapath::Parts> OvsDatapath::RealParts(
     const OvsConfig& config, std::function<void(const slowpath::Announcement&)> on_announcement) {
   Parts parts;
   ASSIGN_OR_RETURN(parts.lock, BridgeLock::Take(config));
-  parts.compile = [](const vswitch::HostView& view, const Bindings& bindings) {
-    return Compile(view, bindings);
-  };
+  parts.compile = Compile;
   parts.open_channel = [socket = config.OpenFlowSocket()] { return OpenOpenFlowChannel(socket); };
   ASSIGN_OR_RETURN(parts.monitor, NewOvsdbMonitor(config));
   ASSIGN_OR_RETURN(parts.keeper, underlay::NewNeighbourKeeper(NewTunnelNeighbours(config.run_dir)));
@@ -136,7 +134,10 @@ absl::StatusOr<vswitch::ApplyResult> OvsDatapath::Apply(const vswitch::HostView&
     return Error(absl::StatusCode::kFailedPrecondition, "the switch is not ready: {}", FirstProblem(*state));
   }
   const Bindings bindings = BindingsOf(*state);
-  const FlowTable desired = parts_.compile(view, bindings);
+  // Once: what is installed and what the slow path says are of the same tables.
+  const auto tables = std::make_shared<const tables::ForwardingTables>(
+      tables::BuildForwardingTables(view, PluggedPorts(bindings)));
+  const FlowTable desired = parts_.compile(*tables, bindings);
   auto legend = std::make_shared<Legend>(LegendOf(desired));
   absl::StatusOr<vswitch::ApplyResult> result = flows_.Apply(desired, state->session);
   if (!result.ok()) {
@@ -144,7 +145,7 @@ absl::StatusOr<vswitch::ApplyResult> OvsDatapath::Apply(const vswitch::HostView&
     return Annotate(result.status(), "Open vSwitch");
   }
   if (parts_.slow_path) {
-    parts_.slow_path->worker().SetView(view, bindings);
+    parts_.slow_path->worker().SetTables(tables, bindings);
     parts_.slow_path->ViewChanged();
   }
   std::lock_guard lock(mutex_);
@@ -175,7 +176,9 @@ absl::StatusOr<std::vector<vswitch::Discrepancy>> OvsDatapath::Compare(const vsw
   if (!state->ready) {
     return Error(absl::StatusCode::kFailedPrecondition, "the switch is not ready: {}", FirstProblem(*state));
   }
-  const FlowTable desired = parts_.compile(view, BindingsOf(*state));
+  const Bindings bindings = BindingsOf(*state);
+  const FlowTable desired =
+      parts_.compile(tables::BuildForwardingTables(view, PluggedPorts(bindings)), bindings);
   ASSIGN_OR_RETURN(const std::unique_ptr<OpenFlowChannel> channel, parts_.open_channel());
   ASSIGN_OR_RETURN(const InstalledFlows installed, ReadInstalled(*channel, desired));
   std::vector<vswitch::Discrepancy> discrepancies;

@@ -1,5 +1,6 @@
-// The Datapath on Open vSwitch: compiles a HostView to flows and keeps br-int equal to them, binds ports
-// by OVSDB's external_ids:iface-id, keeps the VXLAN ports and the neighbours of the VTEPs.
+// The Datapath on Open vSwitch: makes forwarding tables of a HostView and flows of these, and keeps br-int
+// equal to them, binds ports by OVSDB's external_ids:iface-id, keeps the VXLAN ports and the neighbours of the
+// VTEPs.
 //
 // Nothing is removed when the object goes: the switch keeps forwarding, and the next process reads back
 // what it finds and repairs only the difference.
@@ -31,7 +32,7 @@ class OvsDatapath : public vswitch::Datapath {
   // The seams to the outside world and to the compiler.
   struct Parts {
     std::unique_ptr<BridgeLock> lock;  // May be null. First: held until the others are gone.
-    std::function<FlowTable(const vswitch::HostView&, const Bindings&)> compile;
+    std::function<FlowTable(const tables::ForwardingTables&, const Bindings&)> compile;
     std::function<absl::StatusOr<std::unique_ptr<OpenFlowChannel>>()> open_channel;
     std::unique_ptr<SwitchMonitor> monitor;
     std::unique_ptr<underlay::NeighbourKeeper> keeper;

@@ -52,7 +52,7 @@ class FakeKeeper : public underlay::NeighbourKeeper {
 };
 
 // A flow per plugged port: enough to see bindings go in and owners come out.
-FlowTable CompilePorts(const vswitch::HostView&, const Bindings& bindings) {
+FlowTable CompilePorts(const tables::ForwardingTables&, const Bindings& bindings) {
   FlowTable table;
   for (const auto& [port, number] : bindings.ports) {
     table.Add({.table = Table::kInput, .priority = 100, .match = fmt::format("in_port={}", number)},

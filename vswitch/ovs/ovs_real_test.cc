@@ -16,6 +16,10 @@
 namespace kasane::ovs {
 namespace {
 
+FlowTable CompileView(const vswitch::HostView& view, const Bindings& bindings) {
+  return Compile(tables::BuildForwardingTables(view, PluggedPorts(bindings)), bindings);
+}
+
 using std::chrono::milliseconds;
 using std::chrono::steady_clock;
 using ::testing::HasSubstr;
@@ -427,10 +431,10 @@ vswitch::HostView RoutedView() {
 
 TEST_F(OvsRealTest, TakesWhatTheCompilerMakesAndReadsItBackAsEqual) {
   Start();
-  const FlowTable compiled = Compile(RoutedView(), {.ports = {{PortId("local1"), 3}, {PortId("local2"), 4}},
-                                                    .vxlan_v4 = 1,
-                                                    .vxlan_v6 = 2,
-                                                    .replication_limit = MeterRate{1000, 1000}});
+  const FlowTable compiled = CompileView(RoutedView(), {.ports = {{PortId("local1"), 3}, {PortId("local2"), 4}},
+                                                        .vxlan_v4 = 1,
+                                                        .vxlan_v6 = 2,
+                                                        .replication_limit = MeterRate{1000, 1000}});
   ASSERT_THAT(compiled.meters(), testing::SizeIs(2));
   for (const std::string& expected :
        {fmt::format("+{} ~0 -0", compiled.flows().size()), std::string("+0 ~0 -0")}) {
@@ -487,7 +491,7 @@ TEST_F(OvsRealTest, TakesAReplicationToThousandsOfHosts) {
   Start();
   Agent agent(config_);
   ASSERT_TRUE(agent.WaitReady());
-  agent.desired = Compile(view, {{}, 1, 2});
+  agent.desired = CompileView(view, {{}, 1, 2});
   EXPECT_EQ(agent.Apply(), fmt::format("+{} ~0 -0", agent.desired.flows().size()));
   EXPECT_TRUE(agent.last.failed_owners.empty());
   Agent restarted(config_);

@@ -227,7 +227,8 @@ class ReplicationRealTest : public ::testing::Test {
     const vswitch::HostView view = Network(hosts, ports);
     Bindings bindings{.ports = {}, .vxlan_v4 = kVxlanPort};
     for (size_t i = 0; i < ports; ++i) bindings.ports[PortId(PortName(i))] = NumberOf(i);
-    const absl::StatusOr<vswitch::ApplyResult> result = switch_->installer().Apply(Compile(view, bindings));
+    const absl::StatusOr<vswitch::ApplyResult> result = switch_->installer().Apply(
+        Compile(tables::BuildForwardingTables(view, PluggedPorts(bindings)), bindings));
     ASSERT_TRUE(result.ok()) << result.status();
     for (const auto& [owner, reason] : result->failed_owners) FAIL() << owner.id << ": " << reason;
     // Cached flows follow when the revalidators have been round; the first round may be under way already.

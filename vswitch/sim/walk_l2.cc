@@ -1,14 +1,36 @@
 // Answers to ARP and ND, bridging and replication.
 #include <fmt/format.h>
 
+#include <map>
 #include <set>
+#include <tuple>
 #include <utility>
 
-#include "vswitch/claims.h"
 #include "vswitch/packet/announcement.h"
 #include "vswitch/sim/walk.h"
 
 namespace kasane::sim {
+namespace {
+
+// MACs that are no port's and no router's own, each to the port that spoke with it last: the virtual MAC of a
+// VRRP group, for instance, follows its master.
+std::map<std::pair<NetworkId, MacAddress>, PortId> ClaimedMacs(const vswitch::HostView& view) {
+  std::map<std::pair<NetworkId, MacAddress>, const vswitch::AddressClaim*> newest;
+  for (const auto& [key, claim] : view.claims) {
+    const vswitch::AddressClaim*& best = newest[{key.first, claim.mac}];
+    if (best == nullptr || std::tie(best->sequence, best->port) < std::tie(claim.sequence, claim.port)) {
+      best = &claim;
+    }
+  }
+  if (newest.empty()) return {};
+  for (const auto& [id, port] : view.ports) newest.erase({port.network, port.mac});
+  for (const auto& [id, endpoint] : view.endpoints) newest.erase({endpoint.network, endpoint.mac});
+  std::map<std::pair<NetworkId, MacAddress>, PortId> macs;
+  for (const auto& [key, claim] : newest) macs.emplace(key, claim->port);
+  return macs;
+}
+
+}  // namespace
 
 bool Walk::AnswerArp(const vswitch::NetworkView& network, const PortId& from) {
   if (!packet_.has_arp() || packet_.arp_op() != 1 || packet::IsGratuitousRequest(packet_)) return false;
@@ -48,7 +70,7 @@ const vswitch::LocalPort* Walk::FindLocal(const NetworkId& network, const MacAdd
   for (const auto& [id, port] : view_.ports) {
     if (port.network == network && port.mac == mac && port.admin_state_up) return &port;
   }
-  const auto claimed = vswitch::ClaimedMacs(view_);
+  const auto claimed = ClaimedMacs(view_);
   const auto claim = claimed.find({network, mac});
   if (claim == claimed.end()) return nullptr;
   const auto port = view_.ports.find(claim->second);
@@ -60,7 +82,7 @@ bool Walk::IsElsewhere(const NetworkId& network, const MacAddress& mac) const {
   for (const auto& [id, endpoint] : view_.endpoints) {
     if (endpoint.network == network && endpoint.mac == mac) return true;
   }
-  const auto claimed = vswitch::ClaimedMacs(view_);
+  const auto claimed = ClaimedMacs(view_);
   const auto claim = claimed.find({network, mac});
   if (claim != claimed.end() && view_.endpoints.contains(claim->second)) return true;
   for (const auto& [id, router] : view_.routers) {
@@ -78,7 +100,7 @@ void Walk::Bridge(const vswitch::NetworkView& network) {
     Note("l2", PortOwner(port->id), fmt::format("{} is local port {}", dst, port->name));
     return DeliverLocal(*port);
   }
-  const auto claimed = vswitch::ClaimedMacs(view_);
+  const auto claimed = ClaimedMacs(view_);
   const auto claim = claimed.find({network.id, dst});
   for (const auto& [id, endpoint] : view_.endpoints) {
     const bool by_claim = claim != claimed.end() && claim->second == id;

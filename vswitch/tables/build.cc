@@ -5,10 +5,12 @@ namespace kasane::tables {
 ForwardingTables BuildForwardingTables(const vswitch::HostView& view, const std::set<PortId>& plugged) {
   const Source source{view, plugged};
   ForwardingTables out;
-  AddNetworks(source, out);
   AddPorts(source, out);
+  AddNetworks(source, out);
   AddConfigured(source, out);
   AddClaims(source, out);
+  AddLearning(source, out);
+  AddElsewhere(out);
   AddPermissions(source, out);
   AddAnnouncements(source, out);
   AddNeighbours(source, out);

@@ -29,11 +29,13 @@ inline vswitch::Owner NetworkOwner(const NetworkId& id) { return {vswitch::Owner
 inline vswitch::Owner RouterOwner(const RouterId& id) { return {vswitch::OwnerKind::kRouter, id.str()}; }
 inline vswitch::Owner HostOwner(const HostId& id) { return {vswitch::OwnerKind::kHost, id.str()}; }
 
-void AddNetworks(const Source& source, ForwardingTables& out);       // networks, replication, hosts.
-void AddPorts(const Source& source, ForwardingTables& out);          // ports.
-void AddConfigured(const Source& source, ForwardingTables& out);     // macs and answers, as configured.
-void AddClaims(const Source& source, ForwardingTables& out);         // The same, by claims; needs the above.
-void AddPermissions(const Source& source, ForwardingTables& out);    // not_to, probes; needs the above.
+void AddPorts(const Source& source, ForwardingTables& out);        // ports.
+void AddNetworks(const Source& source, ForwardingTables& out);     // networks, replication, hosts; needs ports.
+void AddConfigured(const Source& source, ForwardingTables& out);   // macs, answers, routers, as configured.
+void AddClaims(const Source& source, ForwardingTables& out);       // The same, by claims; needs the above.
+void AddLearning(const Source& source, ForwardingTables& out);     // learning; needs ports.
+void AddElsewhere(ForwardingTables& out);                          // elsewhere; needs macs and replication.
+void AddPermissions(const Source& source, ForwardingTables& out);  // not_to, probes; needs the above.
 void AddAnnouncements(const Source& source, ForwardingTables& out);  // announcements, announcers.
 void AddNeighbours(const Source& source, ForwardingTables& out);     // neighbours and unknown ones, routed.
 void AddRoutes(const Source& source, ForwardingTables& out);         // routes; needs answers.

@@ -41,11 +41,13 @@ class Configured {
 
   void AddRouters() {
     for (const auto& [id, router] : source_.view.routers) {
+      out_.routers.Add(id, {Rank::kNetwork, 0, RouterOwner(id), {router.admin_state_up}});
       for (const vswitch::RouterPort& port : router.ports) {
         const vswitch::NetworkView& network = source_.Network(port.network);
         if (network.admin_state_up) AddInterface(router, port, network.vni);
         if (!router.admin_state_up) continue;
-        out_.interfaces.Add({id, port.id}, {Rank::kNetwork, 0, RouterOwner(id), {network.vni, port}});
+        out_.interfaces.Add({id, port.id},
+                            {Rank::kNetwork, 0, RouterOwner(id), {network.vni, network.admin_state_up, port}});
       }
     }
   }

@@ -27,6 +27,10 @@ std::string Text(const SeveralPlaces& places) {
 std::string Text(const MacPlace& value) {
   return std::visit([](const auto& place) { return "to " + Text(place); }, value.place);
 }
+std::string Text(const MacElsewhere&) { return "not behind a port here"; }
+std::string Text(const LearningPeer& value) {
+  return fmt::format("learnt to be at {}, behind {}", Text(value.place), fmt::join(value.behind, ","));
+}
 std::string Text(const Answer& value) {
   std::string text = value.mac.ToString();
   if (value.router) text += " router";
@@ -63,8 +67,10 @@ std::string Text(const Announcements& value) {
   for (const RemotePlace& host : value.router_hosts) text += ", also to " + Text(host);
   return text;
 }
+std::string Text(const Router& value) { return value.up ? "up" : "down"; }
 std::string Text(const Interface& value) {
-  return fmt::format("{} VNI {} {}", value.port.mac, value.vni, fmt::join(value.port.addresses, ","));
+  return fmt::format("{} VNI {} {}{}", value.port.mac, value.vni, fmt::join(value.port.addresses, ","),
+                     value.network_up ? "" : " (network down)");
 }
 std::string Text(const RoutedNetwork& value) { return fmt::format("mtu {}", value.mtu); }
 std::string Text(const Port& value) {
@@ -86,6 +92,7 @@ std::string Text(const Peer& value) {
 std::string KeyText(const NetworkId& key) { return key.str(); }
 std::string KeyText(const PortId& key) { return key.str(); }
 std::string KeyText(const HostId& key) { return key.str(); }
+std::string KeyText(const RouterId& key) { return key.str(); }
 std::string KeyText(const InterfaceKey& key) { return fmt::format("{} {}", key.first, key.second); }
 std::string KeyText(const ProbeKey& key) { return fmt::format("{} {}", key.port, key.prefix); }
 std::string KeyText(const UnknownNeighbourKey& key) { return key.prefix.ToString(); }
@@ -139,11 +146,14 @@ std::vector<EntryText> Describe(const ForwardingTables& tables) {
   describer.Add("host", tables.hosts);
   describer.Add("port", tables.ports);
   describer.Add("mac", tables.macs);
+  describer.Add("mac_elsewhere", tables.elsewhere);
+  describer.Add("learning", tables.learning);
   describer.Add("answer", tables.answers);
   describer.Add("probe", tables.probes);
   describer.Add("replication", tables.replication);
   describer.Add("announcements", tables.announcements);
   describer.Add("announcer", tables.announcers);
+  describer.Add("router", tables.routers);
   describer.Add("interface", tables.interfaces);
   describer.Add("route", tables.routes);
   describer.Add("neighbour", tables.neighbours);

@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "vswitch/ovs/translate/compile_router.h"
+#include "vswitch/ovs/translate/numbers.h"
 #include "vswitch/ovs/translate/pipeline.h"
 #include "vswitch/ovs/translate/places.h"
 #include "vswitch/ovs/translate/slow_path_action.h"
@@ -61,21 +61,27 @@ SlowPathWorker::SlowPathWorker(slowpath::RateLimit limit,
                                std::function<void(const slowpath::Announcement&)> on_announcement)
     : on_announcement_(std::move(on_announcement)), context_(std::make_shared<Context>()), limiter_(limit) {}
 
-void SlowPathWorker::SetView(const vswitch::HostView& view, const Bindings& bindings) {
+void SlowPathWorker::SetTables(std::shared_ptr<const tables::ForwardingTables> tables,
+                               const Bindings& bindings) {
   auto context = std::make_shared<Context>();
-  std::set<PortId> plugged;
-  for (const auto& [id, number] : bindings.ports) plugged.insert(id);
-  context->hosts = view.hosts;
-  context->facts = std::make_unique<tables::TableFacts>(
-      std::make_shared<const tables::ForwardingTables>(tables::BuildForwardingTables(view, plugged)));
   context->bindings = bindings;
   for (const auto& [id, number] : bindings.ports) context->ports.emplace(number, id);
-  context->router_keys = AssignRouterKeys(view.routers);
+  context->router_keys = AssignNumbers(*tables).routers;
   for (const auto& [id, key] : context->router_keys) context->routers.emplace(key, id);
-  for (const auto& [id, network] : view.networks) context->networks.emplace(network.vni.value(), id);
+  for (const auto& [id, network] : tables->networks.entries()) {
+    context->networks.emplace(network.front().value.vni.value(), id);
+  }
+  for (const auto& [id, peer] : tables->hosts.entries()) {
+    if (peer.front().value.vtep) context->vteps.emplace(id, *peer.front().value.vtep);
+  }
+  std::set<PortId> local;
+  for (const auto& [key, port] : tables->ports.entries()) {
+    if (!port.front().value.remote) local.insert(key.second);
+  }
+  context->facts = std::make_unique<tables::TableFacts>(std::move(tables));
 
-  const auto gone = [&view](const vswitch::Owner& owner) {
-    return owner.kind == vswitch::OwnerKind::kPort && !view.ports.contains(PortId(owner.id));
+  const auto gone = [&local](const vswitch::Owner& owner) {
+    return owner.kind == vswitch::OwnerKind::kPort && !local.contains(PortId(owner.id));
   };
   const std::lock_guard lock(mutex_);
   context_ = std::move(context);
@@ -118,9 +124,9 @@ std::optional<PacketOut> SlowPathWorker::ToPacketOut(const Context& context, con
                                  InPort(in), reg::kInPort, static_cast<int>(Table::kRoute))};
   }
   if (!injection.host || !injection.vni) return std::nullopt;
-  const auto host = context.hosts.find(*injection.host);
-  if (host == context.hosts.end() || !host->second.vtep) return std::nullopt;
-  const std::string to_vtep = ToVtep(*host->second.vtep, context.bindings);
+  const auto vtep = context.vteps.find(*injection.host);
+  if (vtep == context.vteps.end()) return std::nullopt;
+  const std::string to_vtep = ToVtep(vtep->second, context.bindings);
   if (to_vtep.empty()) return std::nullopt;
   return PacketOut{std::move(injection.frame), SetTunnelVni(*injection.vni) + to_vtep};
 }

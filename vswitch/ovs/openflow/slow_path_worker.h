@@ -1,7 +1,7 @@
 // What the agent makes of a packet that br-int hands to it: the flow's userdata and the registers say what it
 // is about, HandleSlowPath what is to be answered, and the answer becomes actions for the switch. No I/O.
 //
-// Thread-safe. What it answers by is the view that was applied last.
+// Thread-safe. It answers by the tables that were applied last.
 #pragma once
 
 #include <array>
@@ -17,7 +17,7 @@
 #include <vector>
 
 #include "vswitch/datapath.h"
-#include "vswitch/ovs/translate/compiler.h"
+#include "vswitch/ovs/translate/bindings.h"
 #include "vswitch/slowpath/rate_limiter.h"
 #include "vswitch/slowpath/slow_path.h"
 #include "vswitch/slowpath/waiting_packets.h"
@@ -47,10 +47,11 @@ class SlowPathWorker {
   // How long a packet waits for the answer to a router's question.
   static constexpr std::chrono::seconds kResolveTimeout{1};
 
-  void SetView(const vswitch::HostView& view, const Bindings& bindings);
+  // `tables` built with PluggedPorts(bindings), as what is installed.
+  void SetTables(std::shared_ptr<const tables::ForwardingTables> tables, const Bindings& bindings);
   std::vector<PacketOut> Handle(const PacketIn& in, std::chrono::steady_clock::time_point now);
   // The packets whose next hop was announced since, to be routed again; those that waited too long are dropped
-  // and counted as no_neighbour. Call it behind SetView and at NextExpiry.
+  // and counted as no_neighbour. Call it behind SetTables and at NextExpiry.
   std::vector<PacketOut> ReleaseWaiting(std::chrono::steady_clock::time_point now);
   std::optional<std::chrono::steady_clock::time_point> NextExpiry() const;
   // What was dropped here and is in no flow's counters, by the port or host that it came from.
@@ -59,8 +60,8 @@ class SlowPathWorker {
  private:
   // What turns numbers in a packet into ids and back.
   struct Context {
-    std::unique_ptr<const tables::TableFacts> facts;  // Null before the first view.
-    std::map<HostId, vswitch::RemoteHost> hosts;
+    std::unique_ptr<const tables::TableFacts> facts;  // Null before the first tables.
+    std::map<HostId, IpAddress> vteps;                // Of the hosts that can be reached.
     Bindings bindings;
     std::map<uint32_t, PortId> ports;
     std::map<uint32_t, RouterId> routers;

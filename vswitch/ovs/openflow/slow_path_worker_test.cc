@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "vswitch/ovs/translate/compile_router.h"
+#include "vswitch/ovs/translate/numbers.h"
 #include "vswitch/ovs/translate/slow_path_action.h"
 #include "vswitch/packet/packet.h"
 #include "vswitch/packet/testing/frames.h"
@@ -47,15 +47,20 @@ std::vector<uint8_t> Userdata(slowpath::SlowPathCause cause, uint32_t mtu = 0) {
 
 class SlowPathWorkerTest : public ::testing::Test {
  protected:
-  SlowPathWorkerTest() { worker_.SetView(View(), {{{PortId("vm"), 5}}, 1, 0}); }
+  SlowPathWorkerTest() { SetView(View(), {{{PortId("vm"), 5}}, 1, 0}); }
 
+  void SetView(const vswitch::HostView& view, const Bindings& bindings) {
+    tables_ = std::make_shared<const tables::ForwardingTables>(
+        tables::BuildForwardingTables(view, PluggedPorts(bindings)));
+    worker_.SetTables(tables_, bindings);
+  }
   // As the switch hands over a packet whose TTL ran out.
   PacketIn Expired() const {
     PacketIn in;
     in.frame = frames::Udp({kGateway, kVm}, {Ip("10.0.0.1"), Ip("192.0.2.1"), 1}, 1, 2, 8);
     in.userdata = Userdata(slowpath::SlowPathCause::kTtlExceeded);
     in.in_port = 0xffff;
-    in.registers[1] = AssignRouterKeys(View().routers).at(kRouter);
+    in.registers[1] = AssignNumbers(*tables_).routers.at(kRouter);
     in.registers[4] = 7;
     in.registers[5] = 5;
     return in;
@@ -66,6 +71,7 @@ class SlowPathWorkerTest : public ::testing::Test {
     return found == drops.end() ? 0 : found->second;
   }
 
+  std::shared_ptr<const tables::ForwardingTables> tables_;
   SlowPathWorker worker_{{.per_second = 10, .burst = 3}, nullptr};
 };
 
@@ -115,7 +121,7 @@ TEST_F(SlowPathWorkerTest, APortThatIsNotPluggedHoldsNoAddress) {
   in.in_port = 5;
   in.metadata = 7;
   EXPECT_TRUE(worker_.Handle(in, Time()).empty());
-  worker_.SetView(View(), {{{PortId("vm"), 5}, {PortId("unplugged"), 6}}, 1, 0});
+  SetView(View(), {{{PortId("vm"), 5}, {PortId("unplugged"), 6}}, 1, 0});
   const std::vector<PacketOut> out = worker_.Handle(in, Time());
   ASSERT_EQ(out.size(), 1U);
   EXPECT_EQ(out[0].actions, "output:5");
@@ -133,7 +139,7 @@ class ResolvingTest : public SlowPathWorkerTest {
     if (announced) {
       view.claims[{kNetwork, Ip("10.0.0.9")}] = {.mac = kOpen, .port = PortId("open"), .sequence = 1};
     }
-    worker_.SetView(view, {{{PortId("vm"), 5}, {PortId("open"), 6}}, 1, 0});
+    SetView(view, {{{PortId("vm"), 5}, {PortId("open"), 6}}, 1, 0});
   }
   PacketIn Unresolved() const {
     PacketIn in = Expired();

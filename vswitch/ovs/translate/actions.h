@@ -48,6 +48,9 @@ inline std::string ThroughMeter(const std::optional<MeterRate>& limit, uint32_t 
 
 inline std::string Goto(Table table) { return fmt::format("goto_table:{}", static_cast<int>(table)); }
 
+// Back to an earlier table, where goto_table does not lead, and behind it on.
+inline std::string Resubmit(Table table) { return fmt::format("resubmit(,{})", static_cast<int>(table)); }
+
 // With a comma behind it.
 inline std::string SetMetadata(Vni vni) { return fmt::format("set_field:{:#x}->metadata,", vni.value()); }
 

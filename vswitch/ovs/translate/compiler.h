@@ -1,32 +1,17 @@
-// The OVS compiler: a HostView and the switch's port numbers become the flows of br-int.
+// The OVS compiler: the forwarding tables and the switch's port numbers become the flows of br-int. Each entry
+// is translated alone (translate_*.h); here is what holds on every host, and which family goes where.
 //
 // Pure and complete: the result is every flow that the bridge must hold, a function of the arguments
 // alone, so that any two runs agree.
 #pragma once
 
-#include <cstdint>
-#include <map>
-#include <optional>
-
-#include "vswitch/host_view.h"
+#include "vswitch/ovs/translate/bindings.h"
 #include "vswitch/ovs/translate/flow_table.h"
+#include "vswitch/tables/forwarding_tables.h"
 
 namespace kasane::ovs {
 
-// OpenFlow port numbers on br-int, and what its datapath can do.
-struct Bindings {
-  std::map<PortId, uint32_t> ports;  // Only plugged ones.
-  uint32_t vxlan_v4 = 0;             // The flow-based VXLAN port over IPv4. 0: none.
-  uint32_t vxlan_v6 = 0;             // The same over IPv6.
-  // Flows can make a neighbour advertisement of a solicitation. The kernel's datapath cannot (it lacks the ND
-  // extensions): there the agent answers.
-  bool nd_in_tables = true;
-  // What one port may have replicated. Nothing: no limit, or the switch has no meters.
-  std::optional<MeterRate> replication_limit = std::nullopt;
-
-  bool operator==(const Bindings&) const = default;
-};
-
-FlowTable Compile(const vswitch::HostView& view, const Bindings& bindings);
+// `tables` built with PluggedPorts(bindings): all ports that forward have a number.
+FlowTable Compile(const tables::ForwardingTables& tables, const Bindings& bindings);
 
 }  // namespace kasane::ovs

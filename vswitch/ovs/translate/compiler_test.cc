@@ -7,14 +7,17 @@
 #include <set>
 #include <string>
 
-#include "vswitch/ovs/translate/compile_flood.h"
-#include "vswitch/ovs/translate/compile_router.h"
 #include "vswitch/ovs/translate/learned_places.h"
+#include "vswitch/ovs/translate/numbers.h"
 #include "vswitch/ovs/translate/pipeline.h"
 #include "vswitch/ovs/translate/slow_path_action.h"
 
 namespace kasane::ovs {
 namespace {
+
+FlowTable CompileView(const vswitch::HostView& view, const Bindings& bindings) {
+  return Compile(tables::BuildForwardingTables(view, PluggedPorts(bindings)), bindings);
+}
 
 TEST(CookieTest, CarriesOwnerKindAndDropReason) {
   for (const vswitch::DropReason reason : vswitch::kAllDropReasons) {
@@ -28,15 +31,11 @@ TEST(CookieTest, CarriesOwnerKindAndDropReason) {
 
 TEST(CookieTest, TellsManyOwnersApart) {
   std::set<uint64_t> cookies;
-  std::set<uint32_t> keys;
   for (int i = 0; i < 20000; ++i) {
     const std::string id = "00000000-0000-0000-0000-" + std::to_string(i);
     cookies.insert(CookieOf({vswitch::OwnerKind::kPort, id}, std::nullopt));
-    if (i < 2000) keys.insert(RouterKey(id));
   }
   EXPECT_EQ(cookies.size(), 20000U);
-  EXPECT_EQ(keys.size(), 2000U);
-  EXPECT_EQ(keys.count(0), 0U);
 }
 
 TEST(FlowTableTest, TheLowerOwnerKeepsAContestedFlow) {
@@ -55,7 +54,7 @@ TEST(FlowTableTest, TheLowerOwnerKeepsAContestedFlow) {
 TEST(CompileTest, AnEmptyHostStillEndsEveryTableItUses) {
   vswitch::HostView view;
   view.host = HostId("h");
-  const FlowTable table = Compile(view, {});
+  const FlowTable table = CompileView(view, {});
   for (const Table end : {Table::kInput, Table::kIngressSanity, Table::kArp, Table::kNd, Table::kL2,
                           Table::kTunnel, Table::kTunnelL2, Table::kRouter, Table::kRoute, Table::kNeighbour}) {
     EXPECT_EQ(table.flows().count({end, 0, ""}), 1U) << Label(end);
@@ -74,7 +73,7 @@ TEST(CompileTest, ACopyToAVtepOfTheOtherFamilyClearsTheOneBefore) {
   add("h1", "192.0.2.1");
   add("h2", "fd00::2");
   add("h3", "192.0.2.3");
-  const FlowTable table = Compile(view, {{}, 1, 2});
+  const FlowTable table = CompileView(view, {{}, 1, 2});
   const auto flood = table.flows().find({Table::kFlood, 100, "metadata=0x7"});
   ASSERT_NE(flood, table.flows().end());
   EXPECT_NE(flood->second.actions.find("set_field:192.0.2.1->tun_dst,output:1,"
@@ -103,8 +102,8 @@ TEST(CompileTest, APortThatIsNotPluggedHasNoFlows) {
     for (const auto& [key, value] : table.flows()) count += value.owner == owner ? 1 : 0;
     return count;
   };
-  EXPECT_EQ(owned(Compile(view, {})), 0);
-  EXPECT_GT(owned(Compile(view, {{{PortId("p"), 3}}, 0, 0})), 0);
+  EXPECT_EQ(owned(CompileView(view, {})), 0);
+  EXPECT_GT(owned(CompileView(view, {{{PortId("p"), 3}}, 0, 0})), 0);
 }
 
 TEST(CompileTest, AClaimOfAPortThatIsNotPluggedIsNotFollowed) {
@@ -127,8 +126,9 @@ TEST(CompileTest, AClaimOfAPortThatIsNotPluggedIsNotFollowed) {
     const auto flow = table.flows().find({Table::kL2, 100, "metadata=0x7,dl_dst=00:00:5e:00:01:01"});
     return flow == table.flows().end() ? std::string() : flow->second.actions;
   };
-  EXPECT_EQ(leads_to(Compile(view, {})), "");
-  EXPECT_NE(leads_to(Compile(view, {{{PortId("p"), 3}}, 0, 0})).find("set_field:0x3->reg0"), std::string::npos);
+  EXPECT_EQ(leads_to(CompileView(view, {})), "");
+  EXPECT_NE(leads_to(CompileView(view, {{{PortId("p"), 3}}, 0, 0})).find("set_field:0x3->reg0"),
+            std::string::npos);
 }
 
 TEST(CompileTest, OnTheKernelsDatapathTheAgentAnswersSolicitations) {
@@ -144,7 +144,7 @@ TEST(CompileTest, OnTheKernelsDatapathTheAgentAnswersSolicitations) {
     Bindings bindings;
     bindings.nd_in_tables = nd_in_tables;
     int found = 0;
-    const FlowTable table = Compile(view, bindings);
+    const FlowTable table = CompileView(view, bindings);
     for (const auto& [key, value] : table.flows()) {
       const bool about = key.match.find("nd_target=2001:db8::1") != std::string::npos;
       found += about && value.actions.find(text) != std::string::npos ? 1 : 0;
@@ -174,7 +174,7 @@ TEST(CompileTest, FragmentsOfADatagramChooseTheSameNextHop) {
                            vswitch::RouteOrigin::kExtra,
                            {via("2001:db8::1"), via("2001:db8::2")}});
   view.routers.emplace(router.id, router);
-  const FlowTable table = Compile(view, {});
+  const FlowTable table = CompileView(view, {});
   int by_ports = 0;
   int by_addresses = 0;
   for (const auto& [key, value] : table.flows()) {
@@ -213,14 +213,15 @@ TEST(LearnedPlacesTest, AreUniqueAndAPortIsNoHost) {
   EXPECT_EQ(distinct.size(), 6000U);
 }
 
-TEST(RouterKeysTest, AreUniqueWithinAHostAndDependOnTheSetAlone) {
-  std::map<RouterId, vswitch::RouterView> routers;
-  for (int i = 0; i < 3000; ++i) routers.emplace(RouterId(std::to_string(i)), vswitch::RouterView());
-  const auto keys = AssignRouterKeys(routers);
+TEST(NumbersTest, OfRoutersAreUniqueWithinAHostAndDependOnTheSetAlone) {
+  tables::ForwardingTables tables;
+  for (int i = 0; i < 3000; ++i) tables.routers.Add(RouterId(std::to_string(i)), {});
+  const Numbers numbers = AssignNumbers(tables);
   std::set<uint32_t> distinct;
-  for (const auto& [id, key] : keys) distinct.insert(key);
-  EXPECT_EQ(distinct.size(), routers.size());
-  EXPECT_EQ(AssignRouterKeys(routers), keys);
+  for (const auto& [id, number] : numbers.routers) distinct.insert(number);
+  EXPECT_EQ(distinct.size(), 3000U);
+  EXPECT_FALSE(distinct.contains(0));
+  EXPECT_EQ(AssignNumbers(tables), numbers);
 }
 
 }  // namespace

@@ -29,9 +29,6 @@ std::optional<vswitch::DropReason> CookieDropReason(uint64_t cookie) {
   return known ? std::optional(reason) : std::nullopt;
 }
 
-uint32_t RouterKey(const std::string& router_id) {
-  const auto key = static_cast<uint32_t>(Hash(router_id));
-  return key == 0 ? 1 : key;
-}
+uint32_t NumberHash(const std::string& id) { return static_cast<uint32_t>(Hash(id)); }
 
 }  // namespace kasane::ovs

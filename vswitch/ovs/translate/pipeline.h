@@ -14,7 +14,6 @@
 
 #include <array>
 #include <cstdint>
-#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -102,7 +101,7 @@ uint64_t CookieOf(const vswitch::Owner& owner, std::optional<vswitch::DropReason
 vswitch::OwnerKind CookieOwnerKind(uint64_t cookie);
 std::optional<vswitch::DropReason> CookieDropReason(uint64_t cookie);
 
-// 32-bit key of a router in reg::kRouter: a hash of its id, never 0.
-uint32_t RouterKey(const std::string& router_id);
+// Stable between versions and machines, as the cookies' hash.
+uint32_t NumberHash(const std::string& id);
 
 }  // namespace kasane::ovs

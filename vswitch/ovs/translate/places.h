@@ -6,7 +6,7 @@
 #include <string>
 
 #include "vswitch/ovs/translate/actions.h"
-#include "vswitch/ovs/translate/compiler.h"
+#include "vswitch/ovs/translate/bindings.h"
 #include "vswitch/tables/forwarding_tables.h"
 
 namespace kasane::ovs {

@@ -170,7 +170,7 @@ FlowTable Network(size_t hosts, size_t ports) {
     bindings.ports[id] = static_cast<uint32_t>(100 + i);
   }
   view.networks.emplace(network.id, network);
-  return Compile(view, bindings);
+  return Compile(tables::BuildForwardingTables(view, PluggedPorts(bindings)), bindings);
 }
 
 void ExpectWithinBounds(const Walk& walk) {

@@ -3,7 +3,7 @@
 // the address. Used by compiler.cc only.
 #pragma once
 
-#include "vswitch/ovs/translate/compiler.h"
+#include "vswitch/ovs/translate/bindings.h"
 #include "vswitch/ovs/translate/flow_table.h"
 #include "vswitch/tables/forwarding_tables.h"
 

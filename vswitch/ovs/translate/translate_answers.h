@@ -1,7 +1,7 @@
 // From the forwarding tables' answers and probes to flows: one entry at a time. Used by compiler.cc only.
 #pragma once
 
-#include "vswitch/ovs/translate/compiler.h"
+#include "vswitch/ovs/translate/bindings.h"
 #include "vswitch/ovs/translate/flow_table.h"
 #include "vswitch/tables/forwarding_tables.h"
 

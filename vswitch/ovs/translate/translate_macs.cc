@@ -3,11 +3,10 @@
 #include <fmt/format.h>
 
 #include <string>
-#include <utility>
 #include <variant>
 #include <vector>
 
-#include "vswitch/ovs/translate/datapath_bounds.h"
+#include "vswitch/ovs/translate/copies.h"
 #include "vswitch/ovs/translate/places.h"
 #include "vswitch/ovs/translate/replication.h"
 
@@ -61,19 +60,10 @@ class MacTranslator {
   }
 
   void operator()(const tables::SeveralPlaces& places) const {
-    CopyList tunnels{.before = SetTunnelVni(vni_), .copies = {}};
-    for (const tables::RemotePlace& host : places.hosts) {
-      std::string tunnel = ToPlace(host, bindings_);
-      if (!tunnel.empty()) tunnels.copies.push_back({std::move(tunnel), kTunnelCopyBytes});
-    }
-    CopyList local;
-    for (const PortId& port : places.ports) {
-      local.copies.push_back(
-          {fmt::format("{}resubmit(,{})", ToPort(NumberOf(bindings_, port)), static_cast<int>(Table::kDeliver)),
-           kLocalCopyBytes});
-    }
+    const CopyList local = CopiesToPorts(places.ports, bindings_);
     AddCopies(ReplicationKind::kAllowedLocal, Table::kTunnelL2, {local}, vswitch::DropReason::kNotLocal);
-    AddCopies(ReplicationKind::kAllowed, Table::kL2, {tunnels, local}, vswitch::DropReason::kNoTunnel);
+    AddCopies(ReplicationKind::kAllowed, Table::kL2, {CopiesToHosts(places.hosts, vni_, bindings_), local},
+              vswitch::DropReason::kNoTunnel);
   }
 
  private:

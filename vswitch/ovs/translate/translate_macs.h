@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <map>
 
-#include "vswitch/ovs/translate/compiler.h"
+#include "vswitch/ovs/translate/bindings.h"
 #include "vswitch/ovs/translate/flow_table.h"
 #include "vswitch/tables/forwarding_tables.h"
 

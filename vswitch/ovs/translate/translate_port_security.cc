@@ -1,4 +1,4 @@
-#include "vswitch/ovs/translate/compile_port_security.h"
+#include "vswitch/ovs/translate/translate_port_security.h"
 
 #include <fmt/format.h>
 
@@ -6,7 +6,7 @@
 #include <string>
 
 #include "vswitch/ovs/translate/actions.h"
-#include "vswitch/ovs/translate/compile_flood.h"
+#include "vswitch/ovs/translate/translate_learning.h"
 
 namespace kasane::ovs {
 namespace {
@@ -108,17 +108,12 @@ void CompilePortSecurityPipeline(FlowTable& out) {
   Add(out, Table::kNdSecurity, 0, "", Goto(Table::kArp), pipeline);
 }
 
-void CompilePortSecurity(const vswitch::LocalPort& port, uint32_t ofport, std::optional<uint32_t> place,
-                         FlowTable& out) {
-  const vswitch::Owner owner{vswitch::OwnerKind::kPort, port.id.str()};
-  const std::string from = fmt::format("in_port={}", ofport);
-  if (place) {
-    Add(out, Table::kPortSecurity, kAllowed, from, LearnLocal(owner, *place) + Goto(Table::kArp), owner);
-    return;
-  }
+void TranslateSources(const tables::Claimant<tables::Port>& winner, uint32_t number, FlowTable& out) {
+  const vswitch::Owner& owner = winner.owner;
+  const std::string from = fmt::format("in_port={}", number);
   CompileForbidden(from, owner, out);
   std::set<MacAddress> macs;
-  for (const vswitch::AllowedAddress& allowed : port.allowed) {
+  for (const vswitch::AllowedAddress& allowed : winner.value.allowed) {
     const std::string source = fmt::format("{},dl_src={}", from, allowed.mac);
     if (macs.insert(allowed.mac).second) {
       CompileUnaddressed(source, allowed.mac, owner, out);
@@ -131,6 +126,11 @@ void CompilePortSecurity(const vswitch::LocalPort& port, uint32_t ofport, std::o
     }
   }
   AddDrop(out, Table::kPortSecurity, kWrongMac, from, owner, vswitch::DropReason::kSpoofedMac);
+}
+
+void AddAnySource(const vswitch::Owner& owner, uint32_t number, uint32_t place, FlowTable& out) {
+  Add(out, Table::kPortSecurity, kAllowed, fmt::format("in_port={}", number),
+      LearnLocal(owner, place) + Goto(Table::kArp), owner);
 }
 
 }  // namespace kasane::ovs

@@ -1,16 +1,13 @@
-#include "vswitch/ovs/translate/compile_router.h"
+#include "vswitch/ovs/translate/translate_routers.h"
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <initializer_list>
-#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
 
 #include "vswitch/ovs/translate/actions.h"
-#include "vswitch/packet/hex.h"
 
 namespace kasane::ovs {
 namespace {
@@ -39,7 +36,7 @@ std::string InRouter(uint32_t key) { return fmt::format("{}={:#x}", reg::kRouter
 
 // The router answers echo requests to its addresses; the reply is routed like any packet of its own, or goes
 // back on the link to a link-local address, which is on no other.
-void CompileOwnAddress(uint32_t key, const IpAddress& ip, const vswitch::Owner& owner, FlowTable& out) {
+void AddOwnAddress(uint32_t key, const IpAddress& ip, const vswitch::Owner& owner, FlowTable& out) {
   const bool v4 = ip.is_v4();
   const std::string to_it = fmt::format("{},{}={}", InRouter(key), v4 ? "nw_dst" : "ipv6_dst", ip);
   const std::string echo =
@@ -59,8 +56,8 @@ void CompileOwnAddress(uint32_t key, const IpAddress& ip, const vswitch::Owner& 
 }
 
 // An echo request to the interface's link-local address is answered on the link that it came from.
-void CompileLinkLocal(const vswitch::RouterPort& port, Vni vni, uint32_t key, const vswitch::Owner& owner,
-                      FlowTable& out) {
+void AddLinkLocal(const vswitch::RouterPort& port, Vni vni, uint32_t key, const vswitch::Owner& owner,
+                  FlowTable& out) {
   Add(out, Table::kRouter, kEcho,
       fmt::format("icmp6,{},metadata={:#x},dl_dst={},ipv6_dst={},icmp_type=128,icmp_code=0,nw_frag=no",
                   InRouter(key), vni.value(), port.mac, port.link_local),
@@ -111,25 +108,13 @@ void CompileRouterPipeline(FlowTable& out) {
                   slowpath::SlowPathCause::kNoNeighbour);
 }
 
-std::map<RouterId, uint32_t> AssignRouterKeys(const std::map<RouterId, vswitch::RouterView>& routers) {
-  std::map<RouterId, uint32_t> keys;
-  std::set<uint32_t> taken;
-  for (const auto& [id, router] : routers) {
-    uint32_t key = RouterKey(id.str());
-    while (key == 0 || !taken.insert(key).second) ++key;
-    keys.emplace(id, key);
-  }
-  return keys;
-}
-
-void CompileRouter(const vswitch::HostView& view, const vswitch::RouterView& router, uint32_t key,
-                   FlowTable& out) {
-  const vswitch::Owner owner{vswitch::OwnerKind::kRouter, router.id.str()};
-  for (const vswitch::RouterPort& port : router.ports) {
-    const vswitch::NetworkView& network = view.networks.at(port.network);
-    if (!network.admin_state_up || !router.admin_state_up) continue;
-    CompileLinkLocal(port, network.vni, key, owner, out);
-    for (const IpPrefix& address : port.addresses) CompileOwnAddress(key, address.address(), owner, out);
+void TranslateInterface(const tables::Claimant<tables::Interface>& winner, uint32_t router_number,
+                        FlowTable& out) {
+  const tables::Interface& interface = winner.value;
+  if (!interface.network_up) return;
+  AddLinkLocal(interface.port, interface.vni, router_number, winner.owner, out);
+  for (const IpPrefix& address : interface.port.addresses) {
+    AddOwnAddress(router_number, address.address(), winner.owner, out);
   }
 }
 
