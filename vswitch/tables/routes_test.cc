@@ -98,6 +98,37 @@ TEST(TablesReplicationTest, LocalPortsThatForwardAndHosts) {
   EXPECT_EQ(out.unsecured.hosts.size(), 1U);
 }
 
+TEST(TablesLearningTest, OnlyBehindPortsWithoutPortSecurity) {
+  vswitch::HostView view = TestView();
+  EXPECT_TRUE(Build(view).learning.entries().empty());
+  EXPECT_TRUE(Build(view).elsewhere.entries().empty());
+
+  view.endpoints[PortId("c")].port_security_enabled = false;
+  ForwardingTables tables = Build(view);
+  ASSERT_EQ(tables.learning.entries().size(), 1U);
+  const LearningPeer& peer = tables.learning.Winner({kBlue, HostId("h2")})->value;
+  EXPECT_EQ(peer.place, (RemotePlace{HostId("h2"), Ip("192.0.2.2")}));
+  EXPECT_EQ(peer.sources.v4, Ip("192.0.2.2"));
+  EXPECT_TRUE(tables.elsewhere.entries().empty()) << "nothing unknown from a tunnel goes to a port here";
+
+  view.ports[PortId("a")].port_security_enabled = false;
+  tables = Build(view);
+  std::vector<MacKey> elsewhere;
+  for (const auto& [key, claimants] : tables.elsewhere.entries()) elsewhere.push_back(key);
+  EXPECT_THAT(elsewhere, ElementsAre(MacKey(kBlue, Mac(3)), MacKey(kBlue, Mac(4)), MacKey(kBlue, Mac(0xfe))));
+}
+
+TEST(TablesRoutersTest, AnInterfaceOfANetworkThatIsDownSaysSo) {
+  vswitch::HostView view = TestView();
+  const InterfaceKey blue(RouterId("r"), PortId("r-blue"));
+  EXPECT_TRUE(Build(view).interfaces.Winner(blue)->value.network_up);
+  view.networks.at(kBlue).admin_state_up = false;
+  EXPECT_FALSE(Build(view).interfaces.Winner(blue)->value.network_up);
+  view.routers[RouterId("r")].admin_state_up = false;
+  EXPECT_EQ(Build(view).interfaces.Winner(blue), nullptr);
+  EXPECT_FALSE(Build(view).routers.Winner(RouterId("r"))->value.up);
+}
+
 TEST(TablesAnnouncementsTest, OnlyWhereAnAddressCanMoveOrSomebodyMustBeTold) {
   vswitch::HostView view = TestView();
   EXPECT_TRUE(Build(view).announcers.entries().empty());
