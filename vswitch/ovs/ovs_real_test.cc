@@ -42,7 +42,7 @@ class Agent {
  public:
   explicit Agent(const OvsConfig& config) {
     OvsDatapath::Parts parts;
-    parts.compile = [this](const vswitch::HostView&, const Bindings&) { return desired; };
+    parts.compile = [this](const tables::ForwardingTables&, const Bindings&) { return desired; };
     parts.open_channel = [socket = config.OpenFlowSocket()] { return OpenOpenFlowChannel(socket); };
     parts.monitor = *NewOvsdbMonitor(config);
     parts.keeper = *underlay::NewNeighbourKeeper(NewTunnelNeighbours(config.run_dir));
