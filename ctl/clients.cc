@@ -329,6 +329,9 @@ absl::StatusOr<v1::ListRoutersResponse> AgentClient::ListRouters() {
 absl::StatusOr<v1::ListFlowsResponse> AgentClient::ListFlows(const v1::ListFlowsRequest& request) {
   return impl_->Do(&v1::AgentService::Stub::ListFlows, request);
 }
+absl::StatusOr<v1::ListTablesResponse> AgentClient::ListTables(const v1::ListTablesRequest& request) {
+  return impl_->Do(&v1::AgentService::Stub::ListTables, request);
+}
 absl::StatusOr<v1::ListDropsResponse> AgentClient::ListDrops(const v1::ListDropsRequest& request) {
   return impl_->Do(&v1::AgentService::Stub::ListDrops, request);
 }

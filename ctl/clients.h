@@ -9,7 +9,7 @@
 #include <memory>
 #include <string>
 
-#include "ctl/commands/globals.h"
+#include "ctl/globals.h"
 
 namespace kasane::v1 {
 class AgentStatusResponse;
@@ -28,6 +28,8 @@ class ListPortsResponse;
 class ListResponse;
 class ListRequest;
 class ListRoutersResponse;
+class ListTablesResponse;
+class ListTablesRequest;
 class ListTunnelsResponse;
 class ResolveResponse;
 class ResolveRequest;
@@ -81,6 +83,7 @@ class AgentClient {
   absl::StatusOr<v1::ListNetworksResponse> ListNetworks();
   absl::StatusOr<v1::ListRoutersResponse> ListRouters();
   absl::StatusOr<v1::ListFlowsResponse> ListFlows(const v1::ListFlowsRequest& request);
+  absl::StatusOr<v1::ListTablesResponse> ListTables(const v1::ListTablesRequest& request);
   absl::StatusOr<v1::ListDropsResponse> ListDrops(const v1::ListDropsRequest& request);
   absl::StatusOr<v1::CompareFlowsResponse> CompareFlows();
   absl::StatusOr<v1::TraceResponse> Trace(const v1::TraceRequest& request);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <string>
 
+#include "base/edit_distance.h"
 #include "base/status.h"
 
 namespace kasane::inspect {
@@ -32,6 +33,15 @@ std::vector<Candidate> Select(const std::vector<Candidate>& candidates, Predicat
   return found;
 }
 
+std::string_view Similar(std::string_view text, const std::vector<Candidate>& candidates) {
+  NearestName nearest(text);
+  for (const Candidate& candidate : candidates) {
+    if (!candidate.name.empty()) nearest.Offer(candidate.name);
+    if (!candidate.owner.id.empty()) nearest.Offer(candidate.owner.id);
+  }
+  return nearest.result();
+}
+
 }  // namespace
 
 absl::StatusOr<Candidate> LookUp(std::string_view text, const std::vector<Candidate>& candidates,
@@ -46,8 +56,8 @@ absl::StatusOr<Candidate> LookUp(std::string_view text, const std::vector<Candid
   if (found.size() > 1) return Ambiguous(text, found);
   if (found.size() == 1) return found.front();
   return Error(absl::StatusCode::kNotFound,
-               "no {} has the id or name \"{}\", or an id that begins with it ({} or more characters)", what,
-               text, kMinPrefix);
+               "no {} has the id or name \"{}\", or an id that begins with it ({} or more characters){}", what,
+               text, kMinPrefix, DidYouMean(Similar(text, candidates)));
 }
 
 std::vector<Candidate> LocalPortCandidates(const vswitch::HostView& view) {

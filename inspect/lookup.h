@@ -22,8 +22,8 @@ struct Candidate {
 inline constexpr size_t kMinPrefix = 4;
 
 // The one of `candidates` that `text` names: by its id, else by its name, else by the beginning of its id
-// (kMinPrefix characters or more). NOT_FOUND, or FAILED_PRECONDITION with the candidates if it is several.
-// `what` says what is looked for: "local port".
+// (kMinPrefix characters or more). NOT_FOUND with what may be meant, or FAILED_PRECONDITION with the candidates
+// if it is several. `what` says what is looked for: "local port".
 absl::StatusOr<Candidate> LookUp(std::string_view text, const std::vector<Candidate>& candidates,
                                  std::string_view what);
 

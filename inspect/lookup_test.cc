@@ -60,6 +60,8 @@ TEST(LookUpTest, NotFoundSaysWhatWasLookedFor) {
   EXPECT_EQ(status.code(), absl::StatusCode::kNotFound);
   EXPECT_THAT(Message(status), HasSubstr("no local port has the id or name \"nope\""));
   EXPECT_THAT(Message(status), Not(HasSubstr("ambiguous")));
+  EXPECT_THAT(Message(status), Not(HasSubstr("did you mean")));
+  EXPECT_THAT(Message(LookUp("webb", kCandidates, "local port").status()), HasSubstr("did you mean web?"));
 }
 
 }  // namespace

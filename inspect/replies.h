@@ -19,6 +19,8 @@ class ListFlowsResponse;
 class ListNetworksResponse;
 class ListPortsResponse;
 class ListRoutersResponse;
+class ListTablesResponse;
+class ListTablesRequest;
 class ListTunnelsResponse;
 class ResolveResponse;
 class ResolveRequest;
@@ -48,6 +50,9 @@ v1::ListRoutersResponse RoutersReply(const AgentSnapshot& snapshot);
 absl::StatusOr<v1::ListFlowsResponse> FlowsReply(const AgentSnapshot& snapshot,
                                                  const std::vector<vswitch::InstalledEntry>& entries,
                                                  const std::string& owner_text);
+// The forwarding tables of the snapshot's view and plugged ports.
+absl::StatusOr<v1::ListTablesResponse> TablesReply(const AgentSnapshot& snapshot,
+                                                   const v1::ListTablesRequest& request);
 absl::StatusOr<v1::ListDropsResponse> DropsReply(const AgentSnapshot& snapshot,
                                                  const std::vector<vswitch::InstalledEntry>& entries,
                                                  const v1::ListDropsRequest& request);

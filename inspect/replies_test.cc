@@ -4,6 +4,8 @@
 #include <gtest/gtest.h>
 
 #include <chrono>
+#include <memory>
+#include <set>
 #include <string>
 
 #include "base/status.h"
@@ -108,6 +110,82 @@ TEST(RepliesTest, FlowsOfAnOwner) {
   EXPECT_EQ(FlowsReply(TestSnapshot(), entries, "r1")->flows_size(), 0);
   EXPECT_EQ(FlowsReply(TestSnapshot(), entries, "port-").status().code(),
             absl::StatusCode::kFailedPrecondition);
+}
+
+// db has announced web's address, as an allowed pair lets it.
+AgentSnapshot SnapshotWithClaim() {
+  AgentSnapshot snapshot = TestSnapshot();
+  vswitch::HostView view = *snapshot.view;
+  const IpAddress ip = *IpAddress::Parse("10.0.0.5");
+  vswitch::RemoteEndpoint& db = view.endpoints.at(PortId("port-db"));
+  db.allowed = {{db.mac, IpPrefix::Host(ip)}};
+  view.claims[{db.network, ip}] = {.mac = db.mac, .port = db.id, .sequence = 1};
+  snapshot.view = std::make_shared<const vswitch::HostView>(view);
+  return snapshot;
+}
+
+absl::StatusOr<v1::ListTablesResponse> Tables(const std::string& network, const std::string& owner,
+                                              const std::string& family) {
+  v1::ListTablesRequest request;
+  request.set_network(network);
+  request.set_owner(owner);
+  request.set_family(family);
+  return TablesReply(SnapshotWithClaim(), request);
+}
+
+TEST(RepliesTest, TablesShowAllClaimantsTheOneInForceFirst) {
+  const auto reply = Tables("blue", "web", "answer");
+  ASSERT_TRUE(reply.ok()) << Message(reply.status());
+  ASSERT_EQ(reply->entries_size(), 2) << "its address, and its link-local one";
+  const v1::TableEntry& entry = reply->entries(0);
+  EXPECT_EQ(entry.family(), "answer");
+  EXPECT_EQ(entry.network_id(), "blue-0001");
+  EXPECT_EQ(entry.network_name(), "blue");
+  EXPECT_EQ(entry.key(), "10.0.0.5");
+  EXPECT_TRUE(entry.in_force());
+  ASSERT_EQ(entry.claimants_size(), 2);
+  EXPECT_EQ(entry.claimants(0).rank(), "claim");
+  EXPECT_EQ(entry.claimants(0).owner_name(), "db");
+  EXPECT_THAT(entry.claimants(0).value(), StartsWith("fa:16:3e:00:00:06"));
+  EXPECT_EQ(entry.claimants(1).rank(), "local");
+  EXPECT_EQ(entry.claimants(1).owner_kind(), "port");
+  EXPECT_EQ(entry.claimants(1).owner_id(), "port-web");
+  EXPECT_EQ(entry.claimants(1).owner_name(), "web");
+  EXPECT_FALSE(reply->entries(1).in_force()) << "a port answers for its link-local address itself";
+}
+
+TEST(RepliesTest, TablesOfANetworkAreOfItOrLeadIntoIt) {
+  const auto blue = Tables("blue", "", "");
+  ASSERT_TRUE(blue.ok()) << Message(blue.status());
+  std::set<std::string> routes;
+  for (const v1::TableEntry& entry : blue->entries()) {
+    EXPECT_EQ(entry.network_id(), "blue-0001") << entry.family() << " " << entry.key();
+    if (entry.family() == "route") routes.insert(entry.key());
+  }
+  EXPECT_THAT(routes, ElementsAre("router-1 10.0.0.0/24", "router-1 198.51.100.0/24"));
+  EXPECT_GT(Tables("", "", "")->entries_size(), blue->entries_size());
+}
+
+TEST(RepliesTest, TablesOfAPortThatIsNotPluggedAreNotInForce) {
+  AgentSnapshot snapshot = TestSnapshot();
+  snapshot.facts = std::make_shared<const vswitch::DatapathFacts>();
+  v1::ListTablesRequest request;
+  request.set_owner("web");
+  request.set_family("mac");
+  const auto reply = TablesReply(snapshot, request);
+  ASSERT_EQ(reply->entries_size(), 1);
+  EXPECT_FALSE(reply->entries(0).in_force());
+  EXPECT_EQ(reply->entries(0).claimants(0).rank(), "reserved");
+}
+
+TEST(RepliesTest, WhatTablesDoNotKnowIsNamedWithWhatIsMeant) {
+  const auto message = [](const auto& reply) { return Message(reply.status()); };
+  EXPECT_EQ(Tables("blu", "", "").status().code(), absl::StatusCode::kNotFound);
+  EXPECT_THAT(message(Tables("blu", "", "")), HasSubstr("no network on this host has the id or name \"blu\""));
+  EXPECT_THAT(message(Tables("blu", "", "")), HasSubstr("did you mean blue?"));
+  EXPECT_THAT(message(Tables("", "wbe", "")), HasSubstr("did you mean web?"));
+  EXPECT_THAT(message(Tables("", "", "answr")), HasSubstr("there is no family \"answr\"; there are network, "));
+  EXPECT_THAT(message(Tables("", "", "answr")), HasSubstr("did you mean answer?"));
 }
 
 TEST(RepliesTest, DropsByReasonAndOwner) {

@@ -77,6 +77,11 @@ class Service final : public v1::AgentService::Service {
     return Answer(inspect::FlowsReply(*snapshot_(), *entries, request->owner()), reply);
   }
 
+  grpc::Status ListTables(grpc::ServerContext* /*context*/, const v1::ListTablesRequest* request,
+                          v1::ListTablesResponse* reply) override {
+    return Answer(inspect::TablesReply(*snapshot_(), *request), reply);
+  }
+
   grpc::Status ListDrops(grpc::ServerContext* /*context*/, const v1::ListDropsRequest* request,
                          v1::ListDropsResponse* reply) override {
     absl::StatusOr<std::vector<vswitch::InstalledEntry>> entries = inspector_.Dump();

@@ -98,6 +98,22 @@ TEST_F(AdminServerTest, FlowsComeFromTheDatapathAndErrorsKeepTheirCode) {
   EXPECT_THAT(status.error_message(), HasSubstr("\"nothing\""));
 }
 
+TEST_F(AdminServerTest, TablesAreOfTheSnapshotAndErrorsKeepTheirCode) {
+  ASSERT_TRUE(Start().ok());
+  v1::ListTablesRequest request;
+  request.set_network("blue");
+  request.set_family("replication");
+  v1::ListTablesResponse reply;
+  ASSERT_TRUE(Call(&v1::AgentService::Stub::ListTables, request, reply).ok());
+  ASSERT_EQ(reply.entries_size(), 1);
+  EXPECT_THAT(reply.entries(0).claimants(0).value(), HasSubstr("port port-web, host h2 192.0.2.2"));
+
+  request.set_network("bleu");
+  const grpc::Status status = Call(&v1::AgentService::Stub::ListTables, request, reply);
+  EXPECT_EQ(status.error_code(), grpc::StatusCode::NOT_FOUND);
+  EXPECT_THAT(status.error_message(), HasSubstr("did you mean blue?"));
+}
+
 TEST_F(AdminServerTest, WhereTheSwitchDiffersIsTold) {
   vswitch::Discrepancy extra;
   extra.kind = vswitch::Discrepancy::Kind::kExtra;

@@ -5,7 +5,7 @@
 
 #include "base/status.h"
 #include "ctl/clients.h"
-#include "ctl/commands/globals.h"
+#include "ctl/commands/commands.h"
 #include "ctl/commands/run.h"
 #include "ctl/output/apply_report.h"
 #include "ctl/output/faults.h"

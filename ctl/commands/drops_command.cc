@@ -7,7 +7,7 @@
 #include <thread>
 
 #include "ctl/clients.h"
-#include "ctl/commands/globals.h"
+#include "ctl/commands/commands.h"
 #include "ctl/commands/run.h"
 #include "ctl/output/drops.h"
 #include "kasane/v1/agent.pb.h"

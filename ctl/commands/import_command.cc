@@ -6,7 +6,7 @@
 
 #include "base/status.h"
 #include "ctl/clients.h"
-#include "ctl/commands/globals.h"
+#include "ctl/commands/commands.h"
 #include "ctl/commands/run.h"
 #include "ctl/import/import.h"
 #include "ctl/output/import_report.h"

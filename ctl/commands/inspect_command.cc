@@ -5,7 +5,7 @@
 
 #include "base/status.h"
 #include "ctl/clients.h"
-#include "ctl/commands/globals.h"
+#include "ctl/commands/commands.h"
 #include "ctl/commands/run.h"
 #include "ctl/output/agent_tables.h"
 #include "kasane/v1/agent.pb.h"

@@ -3,7 +3,7 @@
 #include <exception>
 #include <string>
 
-#include "ctl/commands/globals.h"
+#include "ctl/commands/commands.h"
 
 namespace kasane::ctl {
 namespace {
@@ -36,7 +36,8 @@ int Main(int argc, char** argv) {
   app.AddVersion(KASANE_VERSION);
   app.RequireCommand(/*global_options=*/true);
   AddGlobals(app, globals, format);
-  for (const auto add : {AddApply, AddImport, AddGet, AddDelete, AddWatch, AddInspect, AddDrops, AddTrace})
+  for (const auto add :
+       {AddApply, AddImport, AddGet, AddDelete, AddWatch, AddInspect, AddTables, AddDrops, AddTrace})
     add(app, action);
   app.Footer(
       "Controller: apply, import, get, delete, hosts, watch. Agent: status, ports, tunnels, networks, routers, "

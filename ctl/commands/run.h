@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "ctl/commands/globals.h"
+#include "ctl/commands/commands.h"
 #include "model/decode.h"
 
 namespace google::protobuf {

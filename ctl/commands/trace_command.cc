@@ -2,14 +2,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <optional>
 
 #include "base/status.h"
 #include "ctl/clients.h"
-#include "ctl/commands/globals.h"
+#include "ctl/commands/commands.h"
+#include "ctl/commands/controller_records.h"
 #include "ctl/commands/run.h"
 #include "ctl/output/agent_tables.h"
-#include "ctl/trace/cloud_records.h"
 #include "ctl/trace/follow.h"
 #include "ctl/trace/probe.h"
 #include "inspect/replies.h"
@@ -28,37 +27,6 @@ struct TraceOptions {
 struct Traced {
   Probe probe;
   v1::TraceResponse reply;
-};
-
-// The controller's records, asked for once and only if they are needed.
-class Records {
- public:
-  explicit Records(const Globals& globals) : globals_(globals) {}
-
-  absl::StatusOr<CloudRecords*> Get() {
-    if (!records_) records_ = Load();
-    if (!records_->ok()) return records_->status();
-    return &**records_;
-  }
-
- private:
-  absl::StatusOr<CloudRecords> Load() const {
-    ASSIGN_OR_RETURN(ControllerClient client, ControllerClient::Dial(WithAgentsController()));
-    ASSIGN_OR_RETURN(const v1::ListResponse resources, client.List(v1::ListRequest()));
-    return CloudRecords(resources);
-  }
-
-  // Unless another than the default is named, the controller is the one that the agent has.
-  Globals WithAgentsController() const {
-    Globals globals = globals_;
-    if (globals.controller != Globals().controller) return globals;
-    const auto status = AgentClient(globals).Status();
-    if (status.ok() && !status->controller_address().empty()) globals.controller = status->controller_address();
-    return globals;
-  }
-
-  const Globals& globals_;
-  std::optional<absl::StatusOr<CloudRecords>> records_;
 };
 
 v1::TraceRequest RequestOf(const Probe& probe) {
@@ -94,7 +62,8 @@ absl::StatusOr<Traced> TraceByRecords(const TraceOptions& options, CloudRecords&
 }
 
 // By the agent if the port is on its host, else by the records of the host that it is on.
-absl::StatusOr<Traced> TraceFirstHost(const TraceOptions& options, const Globals& globals, Records& records) {
+absl::StatusOr<Traced> TraceFirstHost(const TraceOptions& options, const Globals& globals,
+                                      ControllerRecords& records) {
   AgentClient client(globals);
   const auto ports = client.ListPorts();
   const absl::Status here = ports.ok() ? FindLocalPort(*ports, options.port).status() : ports.status();
@@ -110,14 +79,14 @@ absl::StatusOr<Traced> TraceFirstHost(const TraceOptions& options, const Globals
 }
 
 absl::StatusOr<v1::TraceResponse> TraceNextHost(const std::string& host, const v1::TraceRequest& request,
-                                                Records& records) {
+                                                ControllerRecords& records) {
   ASSIGN_OR_RETURN(CloudRecords* const recorded, records.Get());
   ASSIGN_OR_RETURN(const inspect::AgentSnapshot* snapshot, recorded->Host(HostId(host)));
   return TracedReply(*snapshot, request);
 }
 
 int RunTrace(const TraceOptions& options, const Globals& globals) {
-  Records records(globals);
+  ControllerRecords records(globals);
   auto traced = TraceFirstHost(options, globals, records);
   if (!traced.ok()) return Failed(traced.status());
   const v1::TraceResponse reply =

@@ -5,7 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "ctl/clients.h"
-#include "ctl/commands/globals.h"
+#include "ctl/commands/commands.h"
 #include "ctl/commands/run.h"
 #include "kasane/v1/controller.pb.h"
 #include "model/decode.h"

@@ -201,6 +201,23 @@ std::string FlowsTable(const v1::ListFlowsResponse& reply) {
   return table.ToString();
 }
 
+std::string ForwardingTablesTable(const v1::ListTablesResponse& reply) {
+  if (reply.entries().empty()) return "no entries\n";
+  Table table(
+      {{"FAMILY"}, {"NETWORK", 20}, {"KEY", 44}, {"IN FORCE"}, {"BY"}, {"OWNER", 44}, {"VALUE", 50, true}});
+  for (const v1::TableEntry& entry : reply.entries()) {
+    bool in_force = entry.in_force();
+    for (const v1::TableClaimant& claimant : entry.claimants()) {
+      table.Add({entry.family(), NameOr(entry.network_name(), entry.network_id()), entry.key(), YesNo(in_force),
+                 claimant.rank(),
+                 OwnerText(claimant.owner_kind(), NameOr(claimant.owner_name(), claimant.owner_id())),
+                 claimant.value()});
+      in_force = false;
+    }
+  }
+  return table.ToString();
+}
+
 std::string DifferencesTable(const v1::CompareFlowsResponse& reply) {
   if (reply.differences().empty()) return "the switch holds exactly what the present state compiles to\n";
   Table table({{"SWITCH"}, {"STAGE"}, {"OWNER", 44}, {"KEY", 44, true}, {"ACTION", 44, true}});

@@ -10,6 +10,7 @@ class ListFlowsResponse;
 class ListNetworksResponse;
 class ListPortsResponse;
 class ListRoutersResponse;
+class ListTablesResponse;
 class ListTunnelsResponse;
 class TraceResponse;
 }  // namespace kasane::v1
@@ -23,6 +24,8 @@ std::string NetworksTable(const v1::ListNetworksResponse& reply);
 // For each router its interfaces, then its routes.
 std::string RoutersText(const v1::ListRoutersResponse& reply);
 std::string FlowsTable(const v1::ListFlowsResponse& reply);
+// The forwarding tables: a line a claimant, the one in force first.
+std::string ForwardingTablesTable(const v1::ListTablesResponse& reply);
 // Where the switch differs from what it should hold, or that it does not.
 std::string DifferencesTable(const v1::CompareFlowsResponse& reply);
 // Numbered steps, then what became of the packet.

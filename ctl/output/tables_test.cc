@@ -148,6 +148,20 @@ TEST(AgentTablesTest, Flows) {
             "l2     pipeline        0  any                       drop (unknown_mac)\n");
 }
 
+TEST(AgentTablesTest, ForwardingTablesWithAllClaimants) {
+  const auto reply = Parse<v1::ListTablesResponse>(R"(
+      entries { family: "answer" network_id: "n1" network_name: "front" key: "10.0.0.5" in_force: true
+                claimants { rank: "claim" owner_kind: "port" owner_id: "p2" owner_name: "db" value: "fa:16:3e:00:00:06" }
+                claimants { rank: "local" owner_kind: "port" owner_id: "p1" value: "fa:16:3e:00:00:05" } }
+      entries { family: "route" key: "r1 192.0.2.0/24" claimants { rank: "reserved" owner_kind: "router" owner_id: "r1" } })");
+  EXPECT_EQ(ForwardingTablesTable(reply),
+            "FAMILY  NETWORK  KEY              IN FORCE  BY        OWNER      VALUE\n"
+            "answer  front    10.0.0.5         yes       claim     port db    fa:16:3e:00:00:06\n"
+            "answer  front    10.0.0.5         no        local     port p1    fa:16:3e:00:00:05\n"
+            "route   -        r1 192.0.2.0/24  no        reserved  router r1  -\n");
+  EXPECT_EQ(ForwardingTablesTable({}), "no entries\n");
+}
+
 TEST(AgentTablesTest, RoutersWithRoutes) {
   const auto reply = Parse<v1::ListRoutersResponse>(R"(routers { id: "r1" name: "shop" admin_state_up: true
       ports { port_id: "i1" network_id: "n1" network_name: "front" mac_address: "fa:16:3e:00:00:01" addresses: "10.0.0.1/24" }

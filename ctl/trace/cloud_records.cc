@@ -4,6 +4,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/edit_distance.h"
 #include "base/status.h"
 #include "inspect/lookup.h"
 #include "kasane/v1/controller.pb.h"
@@ -41,8 +42,11 @@ absl::StatusOr<const inspect::AgentSnapshot*> CloudRecords::Host(const HostId& h
   if (known != hosts_.end()) return &known->second;
   const auto recorded = state_.hosts.find(host);
   if (recorded == state_.hosts.end()) {
+    NearestName nearest(host.str());
+    for (const auto& [id, known_host] : state_.hosts) nearest.Offer(id.str());
     return Error(absl::StatusCode::kNotFound,
-                 "the controller knows no host {}: its agent has not said Hello yet", host);
+                 "the controller knows no host {}: its agent has not said Hello yet{}", host,
+                 DidYouMean(nearest.result()));
   }
   inspect::AgentSnapshot snapshot;
   snapshot.state = std::make_shared<const model::NetworkState>();

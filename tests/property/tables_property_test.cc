@@ -20,6 +20,7 @@
 #include "vswitch/sim/sim.h"
 #include "vswitch/sim/view_facts.h"
 #include "vswitch/tables/table_facts.h"
+#include "vswitch/tables/text.h"
 
 namespace kasane::property {
 namespace {

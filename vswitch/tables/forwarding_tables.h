@@ -5,10 +5,7 @@
 // Immutable once built; any thread.
 #pragma once
 
-#include <optional>
 #include <set>
-#include <string>
-#include <vector>
 
 #include "vswitch/host_view.h"
 #include "vswitch/tables/entries.h"
@@ -41,22 +38,5 @@ struct ForwardingTables {
 // `plugged`: the ports of the view that an interface of the switch is bound to. One that is not forwards
 // nothing and owns nothing, but what is configured for it is nobody else's.
 ForwardingTables BuildForwardingTables(const vswitch::HostView& view, const std::set<PortId>& plugged);
-
-// One claimant of an entry as neutral text.
-struct EntryText {
-  std::string family;  // "mac", "answer", ...
-  std::optional<NetworkId> network;
-  vswitch::Owner owner;
-  std::string key;
-  std::string rank;
-  std::string value;
-  bool wins = true;
-};
-
-// Every claimant of every entry, family by family, by key, the winner first.
-std::vector<EntryText> Describe(const ForwardingTables& tables);
-
-// A line a claimant, stable for equal tables.
-std::string ToString(const ForwardingTables& tables);
 
 }  // namespace kasane::tables

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "vswitch/tables/test_view.h"
+#include "vswitch/tables/text.h"
 
 namespace kasane::tables {
 namespace {

@@ -1,11 +1,12 @@
-// The tables as text, for people.
+#include "vswitch/tables/text.h"
+
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <iterator>
+#include <map>
 #include <utility>
-
-#include "vswitch/tables/forwarding_tables.h"
 
 namespace kasane::tables {
 namespace {
@@ -102,72 +103,91 @@ std::string KeyText(const std::pair<NetworkId, Second>& key) {
   return fmt::format("{}", key.second);
 }
 
-class Describer {
- public:
-  explicit Describer(const ForwardingTables& tables) {
-    for (const auto& [id, network] : tables.networks.entries()) {
-      networks_.emplace(network.front().value.vni.value(), id);
-    }
-  }
+// Of keys that name it.
+std::optional<NetworkId> NetworkOf(const NetworkId& key) { return key; }
+std::optional<NetworkId> NetworkOf(const UnknownNeighbourKey& key) { return key.network; }
+template <typename Second>
+std::optional<NetworkId> NetworkOf(const std::pair<NetworkId, Second>& key) {
+  return key.first;
+}
+template <typename Key>
+std::optional<NetworkId> NetworkOf(const Key&) {
+  return std::nullopt;
+}
 
-  template <typename Table>
-  void Add(std::string_view family, const Table& table) {
-    for (const auto& [key, claimants] : table.entries()) {
-      bool wins = Forwards(claimants.front().rank);
-      for (const auto& claimant : claimants) {
-        out_.push_back({std::string(family), NetworkOf(key, claimant.value), claimant.owner, KeyText(key),
-                        std::string(Label(claimant.rank)), Text(claimant.value), wins});
-        wins = false;
-      }
-    }
-  }
+// Of values that do.
+template <typename Value>
+std::optional<Vni> VniOf(const Value& value) {
+  if constexpr (requires { value.vni; }) return value.vni;
+  return std::nullopt;
+}
+std::optional<Vni> VniOf(const Route& route) {
+  const Vni first = route.hops.front().vni;
+  const bool same = std::all_of(route.hops.begin(), route.hops.end(),
+                                [first](const RouteHop& hop) { return hop.vni == first; });
+  return same ? std::optional(first) : std::nullopt;
+}
 
-  std::vector<EntryText> Take() { return std::move(out_); }
-
- private:
-  template <typename Key, typename Value>
-  std::optional<NetworkId> NetworkOf(const Key&, const Value& value) const {
-    if constexpr (requires { value.vni; }) {
-      const auto network = networks_.find(value.vni.value());
-      if (network != networks_.end()) return network->second;
-    }
-    return std::nullopt;
-  }
-
-  std::map<uint32_t, NetworkId> networks_;
-  std::vector<EntryText> out_;
-};
+// `add` of each family: one list, in the order that people read it.
+template <typename Add>
+void EachFamily(const ForwardingTables& tables, const Add& add) {
+  add("network", tables.networks);
+  add("host", tables.hosts);
+  add("port", tables.ports);
+  add("mac", tables.macs);
+  add("mac_elsewhere", tables.elsewhere);
+  add("learning", tables.learning);
+  add("answer", tables.answers);
+  add("probe", tables.probes);
+  add("replication", tables.replication);
+  add("announcements", tables.announcements);
+  add("announcer", tables.announcers);
+  add("router", tables.routers);
+  add("interface", tables.interfaces);
+  add("route", tables.routes);
+  add("neighbour", tables.neighbours);
+  add("unknown_neighbour", tables.unknown_neighbours);
+  add("routed_network", tables.routed);
+}
 
 }  // namespace
 
 std::vector<EntryText> Describe(const ForwardingTables& tables) {
-  Describer describer(tables);
-  describer.Add("network", tables.networks);
-  describer.Add("host", tables.hosts);
-  describer.Add("port", tables.ports);
-  describer.Add("mac", tables.macs);
-  describer.Add("mac_elsewhere", tables.elsewhere);
-  describer.Add("learning", tables.learning);
-  describer.Add("answer", tables.answers);
-  describer.Add("probe", tables.probes);
-  describer.Add("replication", tables.replication);
-  describer.Add("announcements", tables.announcements);
-  describer.Add("announcer", tables.announcers);
-  describer.Add("router", tables.routers);
-  describer.Add("interface", tables.interfaces);
-  describer.Add("route", tables.routes);
-  describer.Add("neighbour", tables.neighbours);
-  describer.Add("unknown_neighbour", tables.unknown_neighbours);
-  describer.Add("routed_network", tables.routed);
-  return describer.Take();
+  std::map<Vni, NetworkId> networks;
+  for (const auto& [id, network] : tables.networks.entries()) networks.emplace(network.front().value.vni, id);
+  std::vector<EntryText> out;
+  EachFamily(tables, [&](std::string_view family, const auto& table) {
+    for (const auto& [key, claimants] : table.entries()) {
+      EntryText entry{family, NetworkOf(key), KeyText(key), {}, Forwards(claimants.front().rank)};
+      if (const auto vni = VniOf(claimants.front().value); vni && !entry.network) {
+        if (const auto network = networks.find(*vni); network != networks.end())
+          entry.network = network->second;
+      }
+      for (const auto& claimant : claimants) {
+        entry.claimants.push_back({claimant.owner, std::string(Label(claimant.rank)), Text(claimant.value)});
+      }
+      out.push_back(std::move(entry));
+    }
+  });
+  return out;
+}
+
+std::vector<std::string_view> FamilyNames() {
+  std::vector<std::string_view> names;
+  EachFamily({}, [&](std::string_view family, const auto&) { names.push_back(family); });
+  return names;
 }
 
 std::string ToString(const ForwardingTables& tables) {
   std::string text;
   for (const EntryText& entry : Describe(tables)) {
-    fmt::format_to(std::back_inserter(text), "{} {}{} {}: {} # {} {}{}\n", entry.family,
-                   entry.network ? entry.network->str() + " " : "", entry.key, entry.rank, entry.value,
-                   Label(entry.owner.kind), entry.owner.id, entry.wins ? "" : " (does not count)");
+    bool counts = entry.in_force;
+    for (const ClaimantText& claimant : entry.claimants) {
+      fmt::format_to(std::back_inserter(text), "{} {}{} {}: {} # {} {}{}\n", entry.family,
+                     entry.network ? entry.network->str() + " " : "", entry.key, claimant.rank, claimant.value,
+                     Label(claimant.owner.kind), claimant.owner.id, counts ? "" : " (does not count)");
+      counts = false;
+    }
   }
   return text;
 }

@@ -1,21 +1,12 @@
-// What all commands of kasanectl share: the global options and how a command is run.
+// The commands of kasanectl: how one is added to the command line, and run.
 #pragma once
 
 #include <functional>
-#include <string>
 
 #include "base/arguments.h"
-#include "ctl/output/output.h"
+#include "ctl/globals.h"
 
 namespace kasane::ctl {
-
-struct Globals {
-  std::string controller = "127.0.0.1:6650";     // HOST:PORT
-  std::string agent = "/run/kasane/agent.sock";  // Path of its Unix socket.
-  bool insecure = false;                         // May dial a controller that is not on loopback.
-  double timeout_seconds = 10;                   // For each call.
-  Format format = Format::kTable;
-};
 
 // Exit codes.
 inline constexpr int kOk = 0;
@@ -33,6 +24,7 @@ void AddGet(cli::Command& app, Action& action);  // get, hosts
 void AddDelete(cli::Command& app, Action& action);
 void AddWatch(cli::Command& app, Action& action);
 void AddInspect(cli::Command& app, Action& action);  // status, ports, tunnels, networks, routers, flows
+void AddTables(cli::Command& app, Action& action);
 void AddDrops(cli::Command& app, Action& action);
 void AddTrace(cli::Command& app, Action& action);
 
