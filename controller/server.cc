@@ -10,13 +10,14 @@
 
 #include "base/log.h"
 #include "base/status.h"
-#include "controller/api/limits.h"
-#include "controller/api/services.h"
+#include "controller/api/api_service.h"
 #include "controller/api/watch_hub.h"
 #include "controller/store/state_hub.h"
 #include "controller/store/store.h"
 #include "controller/stream/host_registry.h"
 #include "controller/stream/port_fact_writer.h"
+#include "controller/stream/stream_service.h"
+#include "controller/validate/limits.h"
 
 namespace kasane::controller {
 namespace {
@@ -38,7 +39,9 @@ class ControllerServer::Impl {
         fact_writer_(registry_, *store_, kFactWindow),
         request_memory_(kRequestMemory),
         api_service_(MakeApiService({*hub_, registry_, watch_hub_}, request_memory_)),
-        stream_service_(MakeStreamService({*hub_, registry_, watch_hub_}, request_memory_)) {
+        stream_service_(MakeStreamService(
+            {*hub_, registry_, [this](const std::vector<PortId>& ports) { watch_hub_.OnPortStatus(ports); }},
+            request_memory_)) {
     hub_->AddObserver(&registry_);
     hub_->AddObserver(&watch_hub_);
   }

@@ -6,13 +6,13 @@
 #include <utility>
 
 #include "base/log.h"
-#include "controller/api/limits.h"
+#include "controller/api/api_service.h"
 #include "controller/api/messages.h"
 #include "controller/api/page.h"
 #include "controller/api/response_parts.h"
-#include "controller/api/services.h"
 #include "controller/store/apply.h"
 #include "controller/store/delete.h"
+#include "controller/validate/limits.h"
 #include "kasane/v1/controller.grpc.pb.h"
 #include "rpc/bounded_service.h"
 #include "rpc/call_deadline.h"
@@ -56,7 +56,7 @@ size_t PageSize(uint32_t asked, uint32_t usual, uint32_t most) {
 
 class ApiService final : public Base {
  public:
-  ApiService(const ServiceContext& context, rpc::MemoryBudget& memory)
+  ApiService(const ApiContext& context, rpc::MemoryBudget& memory)
       : Base(Descriptor(), memory), context_(context) {
     const auto bind = [this](auto method) {
       return [this, method](grpc::ServerContext& call, auto& request, auto& response) {
@@ -242,12 +242,12 @@ class ApiService final : public Base {
     }
   }
 
-  const ServiceContext context_;
+  const ApiContext context_;
 };
 
 }  // namespace
 
-std::unique_ptr<grpc::Service> MakeApiService(const ServiceContext& context, rpc::MemoryBudget& memory) {
+std::unique_ptr<grpc::Service> MakeApiService(const ApiContext& context, rpc::MemoryBudget& memory) {
   return std::make_unique<ApiService>(context, memory);
 }
 

@@ -13,9 +13,6 @@
 
 namespace kasane::controller {
 
-v1::Fault MakeFault(const std::optional<model::ResourceKey>& key, const std::string& path,
-                    const std::string& message);
-v1::NotEnforced MakeNotEnforced(const model::NotEnforcedItem& item);
 v1::PortStatus MakePortStatus(PortStatus status);
 
 // Renders resources of one snapshot with their status and with what is output only. One thread at a time.

@@ -8,9 +8,9 @@
 #include <utility>
 
 #include "base/status.h"
-#include "controller/api/messages.h"
+#include "controller/store/claims.h"
 #include "controller/store/fault_report.h"
-#include "controller/stream/claims.h"
+#include "controller/store/messages.h"
 #include "kasane/v1/controller.pb.h"
 #include "model/defaults.h"
 #include "model/not_enforced.h"

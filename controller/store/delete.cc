@@ -5,8 +5,8 @@
 
 #include "base/status.h"
 #include "controller/store/apply.h"
+#include "controller/store/claims.h"
 #include "controller/store/fault_report.h"
-#include "controller/stream/claims.h"
 #include "controller/validate/validate.h"
 #include "kasane/v1/controller.pb.h"
 

@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "base/status.h"
-#include "controller/api/messages.h"
+#include "controller/store/messages.h"
 #include "model/fault_details.h"
 #include "rpc/status.h"
 

@@ -1,3 +1,5 @@
+#include "controller/stream/stream_service.h"
+
 #include <grpcpp/grpcpp.h>
 
 #include <algorithm>
@@ -7,11 +9,10 @@
 #include <utility>
 
 #include "base/log.h"
-#include "controller/api/limits.h"
-#include "controller/api/services.h"
 #include "controller/store/admit_host.h"
-#include "controller/stream/claims.h"
+#include "controller/store/claims.h"
 #include "controller/stream/host_sync.h"
+#include "controller/validate/limits.h"
 #include "kasane/v1/state.grpc.pb.h"
 #include "model/protocol.h"
 #include "rpc/bounded_service.h"
@@ -100,7 +101,7 @@ absl::StatusOr<Greeting> DecodeHello(const v1::Hello& hello) {
 // One call, from Hello to its end.
 class AgentCall {
  public:
-  AgentCall(const ServiceContext& context, HostAdmission& admission, rpc::MemoryBudget& memory,
+  AgentCall(const StreamContext& context, HostAdmission& admission, rpc::MemoryBudget& memory,
             grpc::ServerContext* call, Stream* stream)
       : context_(context), admission_(admission), memory_(memory), call_(call), stream_(stream), guard_(call) {}
 
@@ -225,7 +226,7 @@ class AgentCall {
     log::Debug("host applied", {{"host", session_->host.str()},
                                 {"revision", std::to_string(revision.counter)},
                                 {"ports_changed", std::to_string(changed.size())}});
-    if (!changed.empty()) context_.watch_hub.OnPortStatus(changed);
+    if (!changed.empty()) context_.on_port_status(changed);
   }
 
   // ---- the writing thread
@@ -277,7 +278,7 @@ class AgentCall {
     return stream_->Write(message);
   }
 
-  const ServiceContext& context_;
+  const StreamContext& context_;
   HostAdmission& admission_;
   rpc::MemoryBudget& memory_;
   grpc::ServerContext* call_;
@@ -293,22 +294,22 @@ const google::protobuf::ServiceDescriptor& Descriptor() {
 
 class StreamService final : public rpc::BoundedService<v1::NetworkStateService::Service> {
  public:
-  StreamService(const ServiceContext& context, rpc::MemoryBudget& memory)
-      : BoundedService(Descriptor(), memory), context_(context), admission_(context.hub) {
+  StreamService(StreamContext context, rpc::MemoryBudget& memory)
+      : BoundedService(Descriptor(), memory), context_(std::move(context)), admission_(context_.hub) {
     Streaming<v1::StreamResponse>("Stream", [this](grpc::ServerContext& call, controller::Stream& stream) {
       return AgentCall(context_, admission_, budget(), &call, &stream).Run();
     });
   }
 
  private:
-  const ServiceContext context_;
+  const StreamContext context_;
   HostAdmission admission_;
 };
 
 }  // namespace
 
-std::unique_ptr<grpc::Service> MakeStreamService(const ServiceContext& context, rpc::MemoryBudget& memory) {
-  return std::make_unique<StreamService>(context, memory);
+std::unique_ptr<grpc::Service> MakeStreamService(StreamContext context, rpc::MemoryBudget& memory) {
+  return std::make_unique<StreamService>(std::move(context), memory);
 }
 
 }  // namespace kasane::controller

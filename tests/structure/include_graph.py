@@ -4,8 +4,9 @@
     include_graph.py [--draw FOLDER]
 
 A row's last column says what a folder may use; what that may use is allowed too. An include that is not allowed, a folder
-that is in no row, and a circle are failures. tests/ may use all, nothing else may use tests/, and its own folders form no
-circle. --draw writes include_graph.txt and .dot (and .svg where Graphviz is installed) into FOLDER.
+that is in no row, and a circle are failures, also a circle between subfolders of one row, or between one and what stands
+beside it. tests/ may use all, nothing else may use tests/, and its own folders form no circle. Unit tests, and what only
+they use (test_*.h, testing/), are in no circle: they stand above the code beside them. --draw writes include_graph.txt and .dot (and .svg where Graphviz is installed) into FOLDER.
 """
 import argparse
 import collections
@@ -79,6 +80,24 @@ def read_graph(table):
     return arrows, strays
 
 
+def is_test(path):
+    name = pathlib.PurePath(path)
+    return path.startswith("tests/") or name.stem.endswith("_test") or name.stem.startswith("test") or "testing" in name.parts
+
+
+def read_subfolders():
+    """The arrows between all folders, as they are on disk."""
+    arrows = collections.defaultdict(list)
+    for name in sources("*.h", "*.cc", "*.c"):
+        if is_test(name):
+            continue
+        for included in INCLUDE.findall((TOP / name).read_text(encoding="utf-8")):
+            here, there = os.path.dirname(name), os.path.dirname(included)
+            if here != there and not is_test(included) and (TOP / included).is_file():
+                arrows[here, there].append((name, included))
+    return arrows
+
+
 def is_allowed(here, there, table):
     if here.startswith("tests/"):
         return True
@@ -126,6 +145,12 @@ def main():
         if not is_allowed(here, there, table):
             faults += [f"{name}: includes {included}, but {here}/ may not use {there}/" for name, included in files]
     faults += [f"a circle of includes: {', '.join(ring)}" for ring in find_circles(arrows)]
+    subfolders = read_subfolders()
+    for ring in find_circles(subfolders):
+        faults.append(f"a circle of includes between folders: {', '.join(ring)}")
+        for (here, there), files in sorted(subfolders.items()):
+            if here in ring and there in ring:
+                faults.append(f"  {here}/ uses {there}/ by {len(files)}, as {files[0][0]} includes {files[0][1]}")
     if options.draw:
         draw(arrows, options.draw)
     for fault in faults:

@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "base/file_lock.h"
-#include "vswitch/ovs/ovs_config.h"
+#include "vswitch/ovs/ovsdb/ovs_config.h"
 
 namespace kasane::ovs {
 

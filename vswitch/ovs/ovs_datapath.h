@@ -20,7 +20,7 @@
 #include "vswitch/ovs/openflow/flow_keeper.h"
 #include "vswitch/ovs/openflow/openflow_channel.h"
 #include "vswitch/ovs/openflow/slow_path_thread.h"
-#include "vswitch/ovs/ovs_config.h"
+#include "vswitch/ovs/ovsdb/ovs_config.h"
 #include "vswitch/ovs/ovsdb/switch_state.h"
 #include "vswitch/ovs/translate/compiler.h"
 #include "vswitch/underlay/neighbour_keeper.h"

@@ -18,8 +18,8 @@
 #include <thread>
 
 #include "base/wake_fd.h"
+#include "vswitch/ovs/openflow/disturbances.h"
 #include "vswitch/ovs/openflow/flow_installer.h"
-#include "vswitch/ovs/ovsdb/switch_state.h"
 
 namespace kasane::ovs {
 

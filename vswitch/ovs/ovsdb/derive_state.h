@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "vswitch/ovs/ovs_config.h"
+#include "vswitch/ovs/ovsdb/ovs_config.h"
 #include "vswitch/ovs/ovsdb/ovsdb_plan.h"
 #include "vswitch/ovs/ovsdb/ovsdb_snapshot.h"
 #include "vswitch/ovs/ovsdb/switch_state.h"

@@ -9,7 +9,7 @@
 
 #include <memory>
 
-#include "vswitch/ovs/ovs_config.h"
+#include "vswitch/ovs/ovsdb/ovs_config.h"
 #include "vswitch/ovs/ovsdb/switch_state.h"
 
 namespace kasane::ovs {

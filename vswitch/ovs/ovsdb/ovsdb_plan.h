@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "vswitch/datapath.h"
-#include "vswitch/ovs/ovs_config.h"
+#include "vswitch/ovs/ovsdb/ovs_config.h"
 #include "vswitch/ovs/ovsdb/ovsdb_snapshot.h"
 
 namespace kasane::ovs {

@@ -10,18 +10,11 @@
 #include <vector>
 
 #include "vswitch/datapath.h"
-#include "vswitch/ovs/translate/compiler.h"
+#include "vswitch/ovs/openflow/disturbances.h"
+#include "vswitch/ovs/translate/flow_table.h"
 #include "vswitch/underlay/neighbour_keeper.h"
 
 namespace kasane::ovs {
-
-// What others changed of what this agent keeps.
-struct Disturbances {
-  uint64_t count = 0;
-  std::string last;  // What was seen, for people.
-
-  bool operator==(const Disturbances&) const = default;
-};
 
 struct SwitchState {
   bool ready = false;         // As DatapathFacts has it.

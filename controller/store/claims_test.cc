@@ -1,4 +1,4 @@
-#include "controller/stream/claims.h"
+#include "controller/store/claims.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
