@@ -65,7 +65,10 @@ void AddDrops(cli::Command& app, Action& action) {
   command.AddOption("--port", options->port,
                     "Only what is counted for this local port: id, beginning of it, or name");
   command.AddFlag("--watch", options->watch, "Show the rates each second, until interrupted");
-  command.Footer("Examples:\n  kasanectl drops\n  kasanectl drops --port shop-front1 --watch");
+  command.Footer(
+      "docs/operating.md says of each reason what to do. Some are counted for any port (pipeline).\n"
+      "Examples:\n  kasanectl drops\n  kasanectl drops --port shop-front1 --watch\n"
+      "Next: kasanectl trace PORT ADDRESS shows where such a packet ends.");
   command.OnParsed([&action, options] {
     action = [options](const Globals& globals) { return RunDrops(*options, globals); };
   });

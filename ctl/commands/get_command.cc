@@ -203,7 +203,9 @@ void AddGet(cli::Command& app, Action& action) {
   cli::Command hosts = app.AddCommand("hosts", "Show the hosts: connection, tunnel addresses, ports");
   hosts.Footer(
       "`get hosts -o yaml` prints a resource file; this command prints the controller's status.\n"
-      "Examples:\n  kasanectl hosts\n  kasanectl hosts -o json");
+      "Examples:\n  kasanectl hosts\n  kasanectl hosts -o json\n"
+      "Next: a host that is not connected, or lags: kasanectl status there; what it refuses: kasanectl get "
+      "KIND ID.");
   hosts.OnParsed([&action] { action = [](const Globals& globals) { return RunHosts(globals); }; });
 }
 

@@ -65,7 +65,12 @@ int RunCompare(const Globals& globals) {
 void AddCompare(cli::Command& app, Action& action) {
   cli::Command compare = app.AddCommand(
       "compare", "Compare the switch's flows with what the present state compiles to; exit 1 if they differ");
-  compare.Footer("Example:\n  kasanectl compare");
+  compare.Footer(
+      "What it shows, the agent repairs by itself within a second; what stays is a fault: kasanectl status "
+      "says what the "
+      "switch refuses.\n"
+      "Example:\n  kasanectl compare || kasanectl status\n"
+      "Next: kasanectl tables --owner ID shows whether what was compiled is what you mean.");
   compare.OnParsed([&action] { action = RunCompare; });
 }
 
@@ -75,7 +80,13 @@ void AddFlows(cli::Command& app, Action& action) {
   flows.AddOption("--owner", options->owner,
                   "Id, beginning of it, or name of a port, network, router or host; or pipeline");
   flows.AddOption("--stage", options->stage, "Only this stage of the packet's way");
-  flows.Footer("Examples:\n  kasanectl flows --owner shop-front1\n  kasanectl flows --stage l2");
+  flows.Footer(
+      "In the order of a packet's way. A counter that does not grow says that packets do not come so far.\n"
+      "Examples:\n  kasanectl flows --owner shop-front1\n  kasanectl flows --stage tunnel_l2\n"
+      "  kasanectl flows --owner shop-router --stage route -o json\n"
+      "Next: kasanectl tables --owner ID says why a flow is as it is, kasanectl trace PORT ADDRESS which ones "
+      "a packet "
+      "meets.");
   flows.OnParsed([&action, options] {
     action = [options](const Globals& globals) { return RunFlows(*options, globals); };
   });
@@ -85,7 +96,11 @@ void AddStatus(cli::Command& app, Action& action) {
   auto verbose = std::make_shared<bool>(false);
   cli::Command status = app.AddCommand("status", "Show how the host's agent is doing, and what is wrong");
   status.AddFlag("-v,--verbose", *verbose, "List each resource that is not enforced");
-  status.Footer("Example:\n  kasanectl status --agent /run/kasane/agent.sock");
+  status.Footer(
+      "Look at Problems first: each says what to do.\n"
+      "Examples:\n  kasanectl status\n  kasanectl status -v --agent /run/kasane/agent.sock\n"
+      "Next: kasanectl ports says which port is not active and why, kasanectl tunnels which host cannot be "
+      "reached.");
   status.OnParsed([&action, verbose] {
     action = [verbose](const Globals& globals) {
       return Show(globals, AgentClient(globals).Status(),
@@ -94,12 +109,13 @@ void AddStatus(cli::Command& app, Action& action) {
   });
 }
 
-// A command without options that shows one list of the agent.
+// A command without options that shows one list of the agent. `more` ends its --help.
 template <typename Reply>
 void AddList(cli::Command& app, Action& action, const std::string& name, const std::string& help,
-             absl::StatusOr<Reply> (AgentClient::*list)(), std::string (*to_text)(const Reply&)) {
+             const std::string& more, absl::StatusOr<Reply> (AgentClient::*list)(),
+             std::string (*to_text)(const Reply&)) {
   cli::Command command = app.AddCommand(name, help);
-  command.Footer(fmt::format("Example:\n  kasanectl {} -o json", name));
+  command.Footer(fmt::format("Examples:\n  kasanectl {0}\n  kasanectl {0} -o json\n{1}", name, more));
   command.OnParsed([&action, list, to_text] {
     action = [list, to_text](const Globals& globals) {
       AgentClient client(globals);
@@ -113,12 +129,23 @@ void AddList(cli::Command& app, Action& action, const std::string& name, const s
 void AddInspect(cli::Command& app, Action& action) {
   AddStatus(app, action);
   AddList(app, action, "ports", "Show the host's ports: plugged where, active or why not",
+          "Next: a port that is active and does not reach another: kasanectl trace PORT ADDRESS, kasanectl "
+          "drops --port "
+          "PORT; one that is in BUILD for the controller: kasanectl status.",
           &AgentClient::ListPorts, PortsTable);
-  AddList(app, action, "tunnels", "Show the tunnels to other hosts", &AgentClient::ListTunnels, TunnelsTable);
-  AddList(app, action, "networks", "Show the networks that the host forwards on", &AgentClient::ListNetworks,
-          NetworksTable);
-  AddList(app, action, "routers", "Show the routers with interfaces and routes", &AgentClient::ListRouters,
-          RoutersText);
+  AddList(app, action, "tunnels", "Show the tunnels to other hosts",
+          "A tunnel is ready once its next hop on the underlay is resolved.\n"
+          "Next: one that is not: ping its REMOTE address from this host; kasanectl hosts says whether the "
+          "other agent is "
+          "connected.",
+          &AgentClient::ListTunnels, TunnelsTable);
+  AddList(app, action, "networks", "Show the networks that the host forwards on",
+          "Only those of ports here, and what their routers reach.\n"
+          "Next: kasanectl tables --network ID says who has which address on it.",
+          &AgentClient::ListNetworks, NetworksTable);
+  AddList(app, action, "routers", "Show the routers with interfaces and routes",
+          "Next: kasanectl tables --owner ROUTER --family route says which next hops carry traffic.",
+          &AgentClient::ListRouters, RoutersText);
   AddFlows(app, action);
   AddCompare(app, action);
 }

@@ -122,7 +122,8 @@ void AddTrace(cli::Command& app, Action& action) {
       "Exits with 0 if it is delivered to anybody, with 1 if it is dropped, also if an ICMP error answers it.\n"
       "Examples:\n  kasanectl trace shop-front1 172.16.1.5\n"
       "  kasanectl trace shop-front1 'tcp(dst=172.16.0.7, dport=443, flags=S)'\n"
-      "  kasanectl trace shop-front1 'arp(tpa=172.16.0.1)'");
+      "  kasanectl trace shop-front1 'arp(tpa=172.16.0.1)'\n"
+      "Next: delivered here and not for real: kasanectl compare, kasanectl drops --watch while it is sent.");
   command.OnParsed([&action, options] {
     action = [options](const Globals& globals) { return RunTrace(*options, globals); };
   });

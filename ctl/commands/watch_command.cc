@@ -62,7 +62,10 @@ void AddWatch(cli::Command& app, Action& action) {
   cli::Command command =
       app.AddCommand("watch", "Follow the controller's resources as they change, until interrupted");
   command.AddOption("KIND", *kinds, "ports, networks, ...; all if none");
-  command.Footer("Example:\n  kasanectl watch ports");
+  command.Footer(
+      "With -o json each event is a line of its own, with the revision that it belongs to.\n"
+      "Examples:\n  kasanectl watch\n  kasanectl watch ports -o json\n"
+      "Next: kasanectl get KIND ID shows the resource whole.");
   command.OnParsed(
       [&action, kinds] { action = [kinds](const Globals& globals) { return RunWatch(*kinds, globals); }; });
 }
