@@ -4,16 +4,14 @@
 
 #include <algorithm>
 #include <array>
-#include <atomic>
 #include <chrono>
 #include <mutex>
 #include <optional>
 #include <set>
-#include <thread>
 #include <vector>
 
+#include "base/loop_thread.h"
 #include "base/status.h"
-#include "base/wake_fd.h"
 #include "vswitch/underlay/netlink.h"
 
 namespace kasane::underlay {
@@ -59,17 +57,13 @@ class KernelNeighbourKeeper : public NeighbourKeeper {
 
   void Start(std::function<void()> on_change) override {
     on_change_ = std::move(on_change);
-    thread_ = std::thread([this] { Run(); });
+    thread_.Start([this] { Run(); });
   }
-  void Stop() override {
-    stop_ = true;
-    wake_.Wake();
-    if (thread_.joinable()) thread_.join();
-  }
+  void Stop() override { thread_.Stop(); }
   void Want(std::vector<IpAddress> remotes) override;
   void SetEgress(Egress egress) override;
   std::shared_ptr<const TunnelStates> States() const override;
-  bool valid() const { return wake_.valid(); }
+  bool valid() const { return thread_.valid(); }
 
  private:
   void Run();
@@ -87,8 +81,6 @@ class KernelNeighbourKeeper : public NeighbourKeeper {
   void Publish();
 
   const std::unique_ptr<NeighbourCache> cache_;
-  WakeFd wake_;
-  std::atomic<bool> stop_ = false;
   std::function<void()> on_change_;
 
   mutable std::mutex mutex_;  // Guards the next four.
@@ -103,21 +95,21 @@ class KernelNeighbourKeeper : public NeighbourKeeper {
   std::map<IpAddress, Entry> entries_;
   Clock::time_point recheck_at_;
 
-  std::thread thread_;
+  LoopThread thread_;
 };
 
 void KernelNeighbourKeeper::Want(std::vector<IpAddress> remotes) {
   std::lock_guard lock(mutex_);
   wanted_ = std::set<IpAddress>(remotes.begin(), remotes.end());
   input_changed_ = true;
-  wake_.Wake();
+  thread_.Wake();
 }
 
 void KernelNeighbourKeeper::SetEgress(Egress egress) {
   std::lock_guard lock(mutex_);
   egress_ = std::move(egress);
   input_changed_ = true;
-  wake_.Wake();
+  thread_.Wake();
 }
 
 std::shared_ptr<const TunnelStates> KernelNeighbourKeeper::States() const {
@@ -127,8 +119,8 @@ std::shared_ptr<const TunnelStates> KernelNeighbourKeeper::States() const {
 
 void KernelNeighbourKeeper::Run() {
   recheck_at_ = Clock::now() + kRecheck;
-  while (!stop_) {
-    wake_.Drain();
+  while (!thread_.stopping()) {
+    thread_.Drain();
     const bool input = TakeInput();
     const bool routes = ReadEvents();
     const bool recheck = Clock::now() >= recheck_at_;
@@ -349,7 +341,7 @@ void KernelNeighbourKeeper::Wait() {
   Clock::time_point until = recheck_at_;
   for (const auto& [remote, entry] : entries_) until = std::min(until, entry.retry_at);
   const auto left = std::chrono::ceil<milliseconds>(until - Clock::now());
-  std::array<pollfd, 2> fds = {pollfd{.fd = wake_.fd(), .events = POLLIN, .revents = 0},
+  std::array<pollfd, 2> fds = {pollfd{.fd = thread_.wake_fd(), .events = POLLIN, .revents = 0},
                                pollfd{.fd = netlink_->event_fd(), .events = POLLIN, .revents = 0}};
   poll(fds.data(), fds.size(), std::max(0, static_cast<int>(left.count())));
 }

@@ -36,20 +36,16 @@ absl::StatusOr<vswitch::ApplyResult> FlowKeeper::Apply(const FlowTable& desired,
   }
   absl::StatusOr<vswitch::ApplyResult> result = installer_->Apply(desired);
   if (result.status().code() == absl::StatusCode::kUnavailable) installer_.reset();
-  wake_.Wake();  // The connection may be another one.
+  thread_.Wake();  // The connection may be another one.
   return result;
 }
 
 void FlowKeeper::Watch(std::function<void()> on_change) {
   on_change_ = std::move(on_change);
-  thread_ = std::thread([this] { Run(); });
+  thread_.Start([this] { Run(); });
 }
 
-void FlowKeeper::Stop() {
-  stop_ = true;
-  wake_.Wake();
-  if (thread_.joinable()) thread_.join();
-}
+void FlowKeeper::Stop() { thread_.Stop(); }
 
 Disturbances FlowKeeper::Seen() const {
   const std::lock_guard lock(seen_mutex_);
@@ -94,8 +90,8 @@ FlowKeeper::Clock::time_point FlowKeeper::Check(Clock::time_point now) {
 }
 
 void FlowKeeper::Run() {
-  while (!stop_) {
-    wake_.Drain();
+  while (!thread_.stopping()) {
+    thread_.Drain();
     const Disturbances before = Seen();
     {
       const std::lock_guard lock(mutex_);
@@ -111,7 +107,7 @@ void FlowKeeper::Run() {
       on_change_();
       kovs_poll_timer(0);  // There may be more.
     }
-    kovs_poll_fd(wake_.fd());
+    kovs_poll_fd(thread_.wake_fd());
     kovs_poll_block();
   }
 }

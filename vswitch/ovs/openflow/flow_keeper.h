@@ -9,15 +9,13 @@
 
 #include <absl/status/statusor.h>
 
-#include <atomic>
 #include <chrono>
 #include <functional>
 #include <memory>
 #include <mutex>
 #include <string>
-#include <thread>
 
-#include "base/wake_fd.h"
+#include "base/loop_thread.h"
 #include "vswitch/ovs/openflow/disturbances.h"
 #include "vswitch/ovs/openflow/flow_installer.h"
 
@@ -57,8 +55,6 @@ class FlowKeeper {
 
   const Connect connect_;
   std::function<void()> on_change_;
-  WakeFd wake_;
-  std::atomic<bool> stop_ = false;
 
   mutable std::mutex seen_mutex_;  // Guards seen_. Taken last.
   Disturbances seen_;
@@ -73,7 +69,7 @@ class FlowKeeper {
   Clock::time_point published_at_;  // The last one.
   std::chrono::seconds pause_ = kMinPause;
 
-  std::thread thread_;
+  LoopThread thread_;
 };
 
 }  // namespace kasane::ovs

@@ -3,12 +3,11 @@
 #include <algorithm>
 #include <atomic>
 #include <mutex>
-#include <thread>
 #include <utility>
 #include <vector>
 
+#include "base/loop_thread.h"
 #include "base/status.h"
-#include "base/wake_fd.h"
 #include "vswitch/ovs/openflow/handler_threads.h"
 #include "vswitch/ovs/ovsdb/derive_state.h"
 #include "vswitch/ovs/ovsdb/ovsdb_plan.h"
@@ -131,22 +130,18 @@ class OvsdbMonitor : public SwitchMonitor {
 
   void Start(std::function<void()> on_change) override {
     on_change_ = std::move(on_change);
-    thread_ = std::thread([this] { Run(); });
+    thread_.Start([this] { Run(); });
   }
-  void Stop() override {
-    stop_ = true;
-    wake_.Wake();
-    if (thread_.joinable()) thread_.join();
-  }
+  void Stop() override { thread_.Stop(); }
   std::shared_ptr<const SwitchState> State() const override {
     std::lock_guard lock(mutex_);
     return state_;
   }
   void Reconnect() override {
     reconnect_ = true;
-    wake_.Wake();
+    thread_.Wake();
   }
-  bool valid() const { return wake_.valid(); }
+  bool valid() const { return thread_.valid(); }
 
  private:
   void Run();
@@ -166,8 +161,6 @@ class OvsdbMonitor : public SwitchMonitor {
   void WakeAt(int64_t time);
 
   const OvsConfig config_;
-  WakeFd wake_;
-  std::atomic<bool> stop_ = false;
   std::atomic<bool> reconnect_ = false;
   std::function<void()> on_change_;
 
@@ -197,7 +190,7 @@ class OvsdbMonitor : public SwitchMonitor {
   bool no_handlers_ = false;  // When they were counted last.
   int connect_ms_ = kMinConnectMs;
 
-  std::thread thread_;
+  LoopThread thread_;
 };
 
 void OvsdbMonitor::Run() {
@@ -206,7 +199,7 @@ void OvsdbMonitor::Run() {
   if (absl::StatusOr<std::vector<underlay::LocalAddress>> addresses = netlink_->Addresses(); addresses.ok()) {
     addresses_ = *std::move(addresses);
   }
-  while (!stop_) {
+  while (!thread_.stopping()) {
     Step();
     Wait();
   }
@@ -215,7 +208,7 @@ void OvsdbMonitor::Run() {
 }
 
 void OvsdbMonitor::Step() {
-  wake_.Drain();
+  thread_.Drain();
   UpdateDatabase();
   UpdateAddresses();
   UpdatePlan();
@@ -373,7 +366,7 @@ void OvsdbMonitor::Wait() {
   if (HasHandlers()) WakeAt(count_handlers_at_);
   if (kovs_now_ms() < silent_until_) WakeAt(silent_until_);
   kovs_poll_fd(netlink_->event_fd());
-  kovs_poll_fd(wake_.fd());
+  kovs_poll_fd(thread_.wake_fd());
   kovs_poll_block();
 }
 
