@@ -87,6 +87,14 @@ absl::StatusOr<std::map<std::string, uint64_t>> AgentClient::Drops() {
   return drops;
 }
 
+absl::StatusOr<MacAddress> AgentClient::Resolve(const PortId& port, const IpAddress& ip) {
+  v1::ResolveRequest request;
+  request.set_port(port.str());
+  request.set_ip_address(ip.ToString());
+  ASSIGN_OR_RETURN(const v1::ResolveResponse reply, stub_->Ask(&v1::AgentService::Stub::Resolve, request));
+  return MacAddress::Parse(reply.mac_address());
+}
+
 absl::StatusOr<std::vector<AgentVerdict>> AgentClient::Trace(const PortId& port,
                                                              const std::vector<uint8_t>& frame) {
   v1::TraceRequest request;

@@ -13,6 +13,7 @@
 
 #include "base/ids.h"
 #include "base/ip_address.h"
+#include "base/mac_address.h"
 #include "tests/lab/layout.h"
 
 namespace kasane::lab {
@@ -45,6 +46,8 @@ class AgentClient {
   absl::StatusOr<std::vector<std::string>> FlowDifferences();
   // Packets by drop reason, of all flows.
   absl::StatusOr<std::map<std::string, uint64_t>> Drops();
+  // The MAC that has the address on the network of this host's port.
+  absl::StatusOr<MacAddress> Resolve(const PortId& port, const IpAddress& ip);
   absl::StatusOr<std::vector<AgentVerdict>> Trace(const PortId& port, const std::vector<uint8_t>& frame);
 
  private:

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <iterator>
+#include <string_view>
+#include <vector>
 
 #include "base/status.h"
 
@@ -105,24 +107,69 @@ std::string VtepBatch(const Hypervisor& host) {
   return batch;
 }
 
-std::string VmBatch(const Vm& vm) {
-  std::string batch;
-  Line(batch, "link set lo up");
-  for (const IpAddress& address : vm.behind) Line(batch, "addr add {} dev lo", IpPrefix::Host(address));
-  for (const IpPrefix& address : vm.addresses) {
-    Line(batch, "addr add {} dev eth0{}", address, address.family() == IpFamily::kV6 ? " nodad" : "");
-  }
-  Line(batch, "link set eth0 up");
+namespace {
+
+void AddAddress(std::string& batch, const IpPrefix& address) {
+  Line(batch, "addr add {} dev eth0{}", address, address.family() == IpFamily::kV6 ? " nodad" : "");
+}
+
+// "append": two subnets of one network may each name a default gateway.
+void ChangeRoutes(std::string& batch, std::string_view verb, const Vm& vm) {
   for (const VmRoute& route : vm.routes) {
-    // "append": two subnets of one network may each name a default gateway.
-    Line(batch, "route append {} via {} dev eth0{}", route.destination, route.via,
+    Line(batch, "route {} {} via {} dev eth0{}", verb, route.destination, route.via,
          route.via.is_v4() ? " onlink" : "");
   }
   // A VM without a gateway sends all the same, so that it is the network that drops what must not arrive.
   for (const char* everything : {"0.0.0.0/0", "::/0"}) {
     if (LacksDefaultRoute(vm, *IpPrefix::Parse(everything)))
-      Line(batch, "route append {} dev eth0", everything);
+      Line(batch, "route {} {} dev eth0", verb, everything);
   }
+}
+
+template <typename T>
+std::vector<T> Without(std::vector<T> list, const std::vector<T>& others) {
+  std::erase_if(list,
+                [&](const T& one) { return std::find(others.begin(), others.end(), one) != others.end(); });
+  return list;
+}
+
+}  // namespace
+
+std::string VmBatch(const Vm& vm) {
+  std::string batch;
+  Line(batch, "link set lo up");
+  for (const IpAddress& address : vm.behind) Line(batch, "addr add {} dev lo", IpPrefix::Host(address));
+  for (const IpPrefix& address : vm.addresses) AddAddress(batch, address);
+  Line(batch, "link set eth0 up");
+  ChangeRoutes(batch, "append", vm);
+  return batch;
+}
+
+std::string ChangeVmBatch(const Vm& before, const Vm& vm) {
+  std::string batch;
+  for (const IpAddress& address : Without(before.behind, vm.behind))
+    Line(batch, "addr del {} dev lo", IpPrefix::Host(address));
+  for (const IpAddress& address : Without(vm.behind, before.behind))
+    Line(batch, "addr add {} dev lo", IpPrefix::Host(address));
+  if (before.mtu != vm.mtu) Line(batch, "link set eth0 mtu {}", vm.mtu);
+  if (before.mac == vm.mac && before.addresses == vm.addresses && before.routes == vm.routes) return batch;
+  // Routes go before the addresses that they may hang on.
+  ChangeRoutes(batch, "del", before);
+  for (const IpPrefix& address : Without(before.addresses, vm.addresses))
+    Line(batch, "addr del {} dev eth0", address);
+  std::vector<IpPrefix> added = Without(vm.addresses, before.addresses);
+  if (before.mac != vm.mac) {
+    // The interface goes down for the link-local address of the new MAC, and takes its IPv6 addresses with it.
+    Line(batch, "link set eth0 down");
+    Line(batch, "link set eth0 address {}", vm.mac);
+    Line(batch, "link set eth0 up");
+    for (const IpPrefix& address : vm.addresses) {
+      const bool is_new = std::find(added.begin(), added.end(), address) != added.end();
+      if (address.family() == IpFamily::kV6 && !is_new) added.push_back(address);
+    }
+  }
+  for (const IpPrefix& address : added) AddAddress(batch, address);
+  ChangeRoutes(batch, "append", vm);
   return batch;
 }
 

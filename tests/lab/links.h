@@ -34,5 +34,8 @@ std::string_view UnderlayOwner(const Hypervisor& host);
 // Once br-phy is there, which the userspace datapath needs; with the kernel's the NIC has the address.
 std::string VtepBatch(const Hypervisor& host);
 std::string VmBatch(const Vm& vm);
+// The same for a VM that has `before`'s: what differs changes and all else stays, addresses that a case gave it
+// too.
+std::string ChangeVmBatch(const Vm& before, const Vm& vm);
 
 }  // namespace kasane::lab

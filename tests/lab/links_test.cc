@@ -82,5 +82,28 @@ TEST(LayoutTest, NamesOfLabsCannotRunIntoEachOther) {
     EXPECT_FALSE(CheckLabName(name).ok()) << name;
 }
 
+// A VM that becomes the next hop of an extra route: its interface keeps what a case gave it.
+TEST(BatchesTest, OfAChangeSayWhatDiffersAlone) {
+  const Vm before = OneHostOneVm().vms[0];
+  EXPECT_EQ(ChangeVmBatch(before, before), "");
+  Vm vm = before;
+  vm.behind.push_back(*IpAddress::Parse("192.0.2.9"));
+  EXPECT_EQ(ChangeVmBatch(before, vm), "addr add 192.0.2.9/32 dev lo\n");
+  EXPECT_EQ(ChangeVmBatch(vm, before), "addr del 192.0.2.9/32 dev lo\n");
+}
+
+TEST(BatchesTest, OfANewAddressMakeTheRoutesAnew) {
+  const Vm before = OneHostOneVm().vms[0];
+  Vm vm = before;
+  vm.addresses[0] = IpPrefix(*IpAddress::Parse("10.0.0.6"), 24);
+  EXPECT_EQ(ChangeVmBatch(before, vm),
+            "route del 0.0.0.0/0 via 10.0.0.1 dev eth0 onlink\n"
+            "route del ::/0 via fe80::1 dev eth0\n"
+            "addr del 10.0.0.5/24 dev eth0\n"
+            "addr add 10.0.0.6/24 dev eth0\n"
+            "route append 0.0.0.0/0 via 10.0.0.1 dev eth0 onlink\n"
+            "route append ::/0 via fe80::1 dev eth0\n");
+}
+
 }  // namespace
 }  // namespace kasane::lab

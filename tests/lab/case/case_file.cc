@@ -192,6 +192,8 @@ std::optional<ControlAction> ActionOf(std::string_view name) {
   if (name == "stop") return ControlAction::kStop;
   if (name == "start") return ControlAction::kStart;
   if (name == "restart") return ControlAction::kRestart;
+  if (name == "pause") return ControlAction::kPause;
+  if (name == "resume") return ControlAction::kResume;
   return std::nullopt;
 }
 
@@ -244,9 +246,8 @@ StepAction ReadWait(const files::Value& value, const std::string& path, CaseFaul
 }
 
 constexpr std::string_view kStepNames =
-    "ping, udp, tcp, send, storm, apply, delete, move, address, kill, stop, start, restart, stream, "
-    "end_stream, wait, "
-    "trace";
+    "ping, udp, tcp, send, storm, apply, delete, move, address, kill, stop, start, restart, pause, "
+    "resume, stream, end_stream, wait, trace";
 
 using FieldsReader = StepAction (*)(Fields&);
 

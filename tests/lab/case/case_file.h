@@ -95,7 +95,8 @@ struct AddressStep {
   bool announce = true;  // Of an address that is added: by a GARP or a neighbour advertisement.
 };
 
-enum class ControlAction : uint8_t { kKill, kStop, kStart, kRestart };
+// kPause: it runs no more and keeps all that it has, sockets too, until kResume.
+enum class ControlAction : uint8_t { kKill, kStop, kStart, kRestart, kPause, kResume };
 enum class ControlTarget : uint8_t { kAgent, kOvs, kController };
 
 // Ends or starts a daemon. A kill is a SIGKILL and leaves it ended; a restart is a stop and a start.

@@ -48,6 +48,7 @@ std::string OvsWorld::HostLacks(const std::string& host, const ControllerProgres
       return fmt::format("{} has applied revision {}, it needs {}", host, progress->applied, needed);
     }
   }
+  if (std::string lack = LacksClaim(host); !lack.empty()) return lack;
   for (const Vm& vm : resources_.plan().vms) {
     if (resources_.plan().hosts[vm.host].node != host || !resources_.IsUp(vm)) continue;
     if (progress->active_ports.count(vm.port) == 0)
@@ -78,6 +79,22 @@ bool OvsWorld::ClaimIsKnown(const ControllerProgress& controller) const {
          (announced.ip == IpAddress::LinkLocal(announced.mac) ||
           std::any_of(port->second->fixed_ips.begin(), port->second->fixed_ips.end(),
                       [&](const model::FixedIp& ip) { return ip.address == announced.ip; }));
+}
+
+// A host with a VM on the claim's network answers for the address with the MAC that was announced, whether or
+// not the controller knows of it.
+std::string OvsWorld::LacksClaim(const std::string& host) {
+  if (!awaited_claim_) return "";
+  for (const Vm& vm : resources_.plan().vms) {
+    if (resources_.plan().hosts[vm.host].node != host || !resources_.IsUp(vm) ||
+        resources_.PortOf(vm)->network != awaited_claim_->network) {
+      continue;
+    }
+    const auto mac = agents_.at(host).Resolve(vm.port, awaited_claim_->ip);
+    if (mac.ok() && *mac == awaited_claim_->mac) return "";
+    return fmt::format("{} does not know that {} is at {}", host, awaited_claim_->ip, awaited_claim_->mac);
+  }
+  return "";
 }
 
 absl::StatusOr<std::string> OvsWorld::NotApplied() {

@@ -46,6 +46,12 @@ Drops Since(const Drops& before, Drops now) {
   return now;
 }
 
+// False: it does not run.
+bool Signal(const Layout& layout, const std::string& daemon, int signal) {
+  const pid_t pid = RecordedProcess(fmt::format("{}/{}", layout.ProcessDir(), daemon));
+  return pid != 0 && kill(pid, signal) == 0;
+}
+
 int MillisecondsUntil(Clock::time_point end) {
   return static_cast<int>(
       std::max<int64_t>(std::chrono::ceil<std::chrono::milliseconds>(end - Clock::now()).count(), 0));
@@ -80,6 +86,8 @@ OvsWorld::OvsWorld(const Case& subject, CaseResources resources, const std::stri
 OvsWorld::~OvsWorld() {
   stream_.reset();
   fences_.reset();
+  // What is paused would not end.
+  for (const std::string& daemon : paused_) Signal(layout_, daemon, SIGCONT);
   if (built_) TearDown(layout_);
 }
 
@@ -157,10 +165,7 @@ absl::Status OvsWorld::ReconfigureVms(const LabPlan& before) {
                            old->behind == vm.behind && old->mtu == vm.mtu)) {
       continue;
     }
-    RETURN_IF_ERROR(RunIn(vm.node, {programs_.ip, "-batch", "-"},
-                          fmt::format("addr flush dev eth0\nroute flush dev eth0\nlink set eth0 down\n"
-                                      "link set eth0 address {} mtu {}\n{}",
-                                      vm.mac, vm.mtu, VmBatch(vm))));
+    RETURN_IF_ERROR(RunIn(vm.node, {programs_.ip, "-batch", "-"}, ChangeVmBatch(*old, vm)));
   }
   return ForgetNeighbours();
 }
@@ -294,7 +299,7 @@ absl::Status OvsWorld::AwaitClaim(const Injection& injection) {
   if (injection.vm.empty()) return absl::OkStatus();
   const Vm& vm = *FindVm(resources_.plan(), injection.vm);
   const Hypervisor& host = resources_.plan().hosts[vm.host];
-  if (!HostRuns(host.node) || controller_down_) return absl::OkStatus();
+  if (!HostRuns(host.node)) return absl::OkStatus();
   const vswitch::HostView view =
       view::BuildHostView(resources_.StateWithHosts(), HostId(host.node), OwnAddresses(host));
   const std::vector<slowpath::Announcement> announced =
@@ -306,17 +311,14 @@ absl::Status OvsWorld::AwaitClaim(const Injection& injection) {
   return status;
 }
 
-absl::StatusOr<SendOutcome> OvsWorld::Send(const Injection& injection, size_t expected, bool count_drops) {
+absl::StatusOr<SendOutcome> OvsWorld::Send(const Injection& injection, size_t expected) {
   if (stream_ != nullptr) return Invalid("a stream runs, whose packets would be seen; end_stream it first");
   if (!muted_) {
     RETURN_IF_ERROR(SetMuted(true));
     std::vector<CapturedFrame> before;
     RETURN_IF_ERROR(fences_->Round(before));
   }
-  Drops before;
-  if (count_drops) {
-    ASSIGN_OR_RETURN(before, ReadDrops());
-  }
+  ASSIGN_OR_RETURN(const Drops before, ReadDrops());
   std::vector<CapturedFrame> captured;
   RETURN_IF_ERROR(fences_->Drain(captured));
   captured.clear();
@@ -324,9 +326,7 @@ absl::StatusOr<SendOutcome> OvsWorld::Send(const Injection& injection, size_t ex
   RETURN_IF_ERROR(AwaitFrames(expected, captured));
   RETURN_IF_ERROR(fences_->Round(captured));
   SendOutcome outcome;
-  if (count_drops) {
-    ASSIGN_OR_RETURN(outcome.drops, ReadDrops());
-  }
+  ASSIGN_OR_RETURN(outcome.drops, ReadDrops());
   if (!injection.vm.empty()) RETURN_IF_ERROR(PassSlowPath(*FindVm(resources_.plan(), injection.vm), captured));
   RETURN_IF_ERROR(AwaitClaim(injection));
   for (CapturedFrame& frame : captured) {
@@ -474,6 +474,7 @@ absl::Status OvsWorld::CheckFlows() {
 // ---- daemons
 
 absl::Status OvsWorld::Control(const ControlStep& step) {
+  if (step.action == ControlAction::kPause || step.action == ControlAction::kResume) return PauseOrResume(step);
   if (step.target == ControlTarget::kAgent) return ControlAgent(step);
   if (step.target == ControlTarget::kOvs) return ControlOvs(step);
   return ControlController(step);
@@ -489,6 +490,28 @@ void End(const Layout& layout, const std::string& daemon, bool kill_it) {
 }
 
 }  // namespace
+
+absl::Status OvsWorld::PauseOrResume(const ControlStep& step) {
+  const bool pause = step.action == ControlAction::kPause;
+  std::string daemon = "controller";
+  if (step.target == ControlTarget::kAgent) daemon = step.host + "-kasaned";
+  if (step.target == ControlTarget::kOvs) daemon = step.host + "-ovs-vswitchd";
+  if (pause == (paused_.count(daemon) != 0)) {
+    return Invalid("{} is {}", daemon, pause ? "paused already" : "not paused");
+  }
+  if (!Signal(layout_, daemon, pause ? SIGSTOP : SIGCONT)) return Invalid("{} does not run", daemon);
+  if (step.target == ControlTarget::kController) controller_down_ = pause;
+  if (pause) {
+    paused_.insert(daemon);
+    if (step.target == ControlTarget::kAgent) agents_down_.insert(step.host);
+    if (step.target == ControlTarget::kOvs) switches_down_.insert(step.host);
+    return absl::OkStatus();
+  }
+  paused_.erase(daemon);
+  if (step.target == ControlTarget::kAgent) agents_down_.erase(step.host);
+  if (step.target == ControlTarget::kOvs) switches_down_.erase(step.host);
+  return WaitApplied();
+}
 
 absl::Status OvsWorld::ControlAgent(const ControlStep& step) {
   if (step.action != ControlAction::kStart) {

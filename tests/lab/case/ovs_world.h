@@ -44,7 +44,7 @@ class OvsWorld final : public CaseWorld {
   absl::Status WaitApplied() override;
   absl::StatusOr<ProbeOutcome> Probe(const ProbeStep& step, const Vm& from, const IpAddress& to,
                                      bool answer_expected) override;
-  absl::StatusOr<SendOutcome> Send(const Injection& injection, size_t expected, bool count_drops) override;
+  absl::StatusOr<SendOutcome> Send(const Injection& injection, size_t expected) override;
   absl::StatusOr<Drops> Storm(const Vm& from, const FrameBytes& frame, uint32_t count, uint32_t rate) override;
   absl::Status StartStream(const Vm& from, const IpAddress& to, uint32_t rate) override;
   absl::StatusOr<StreamOutcome> EndStream() override;
@@ -74,10 +74,12 @@ class OvsWorld final : public CaseWorld {
   absl::StatusOr<FrameBytes> TunnelPacket(const Injection& injection) const;
   absl::Status AwaitClaim(const Injection& injection);
   bool ClaimIsKnown(const ControllerProgress& controller) const;
+  std::string LacksClaim(const std::string& host);
   absl::Status PassSlowPath(const Vm& vm, std::vector<CapturedFrame>& captured);
   absl::Status AwaitFrames(size_t expected, std::vector<CapturedFrame>& captured);
   absl::Status AwaitSilence(VmProbe& probe, ProbeOutcome& outcome, std::vector<CapturedFrame>& captured);
   std::set<std::string> WhoAnswered(const VmProbe& probe, const std::vector<CapturedFrame>& captured) const;
+  absl::Status PauseOrResume(const ControlStep& step);
   absl::Status ControlAgent(const ControlStep& step);
   absl::Status ControlOvs(const ControlStep& step);
   absl::Status ControlController(const ControlStep& step);
@@ -95,6 +97,7 @@ class OvsWorld final : public CaseWorld {
   std::set<std::string> agents_down_;
   std::set<std::string> switches_down_;
   bool controller_down_ = false;
+  std::set<std::string> paused_;  // Names of the daemons' process files.
   bool muted_ = false;
   // Scopes as they were at the last wait, and what their shrinking demands of the host.
   std::map<std::string, std::set<model::ResourceKey>> scopes_;

@@ -167,14 +167,31 @@ class Run {
     std::vector<ExpectedFrame> expected;
     for (uint32_t i = 0; i < step.count; ++i) expected.insert(expected.end(), all.begin(), all.end());
     const size_t count = expected.size() + (one_of.empty() ? 0 : step.count);
-    ASSIGN_OR_RETURN(SendOutcome outcome, world_.Send(injection, count, step.drop.has_value()));
+    ASSIGN_OR_RETURN(SendOutcome outcome, world_.Send(injection, count));
     if (!one_of.empty()) {
       ASSIGN_OR_RETURN(const ExpectedFrame receiver, ChosenOf(one_of, outcome.seen));
       for (uint32_t i = 0; i < step.count; ++i) expected.push_back(receiver);
     }
     ASSIGN_OR_RETURN(auto difference, JudgeReceived(expected, std::move(outcome.seen)));
     if (difference) return difference;
+    difference = JudgeStrayCopies(step, outcome.drops);
+    if (difference) return difference;
     return step.drop ? JudgeDrop(step, outcome) : AsExpected();
+  }
+
+  // A copy that another host got and had no use for, which no VM sees.
+  std::optional<Difference> JudgeStrayCopies(const SendStep& step, const Drops& drops) const {
+    const LabPlan& plan = world_.resources().plan();
+    const std::string& entry =
+        step.from_tunnel ? step.from_tunnel->host : plan.hosts[FindVm(plan, step.from)->host].node;
+    std::string stray;
+    for (const auto& [at, count] : drops) {
+      const auto& [host, reason] = at;
+      if (host == entry || (reason == step.drop && (step.at.empty() || step.at == host))) continue;
+      stray += fmt::format("{}{} {} at {}", stray.empty() ? "" : ", ", count, reason, host);
+    }
+    if (stray.empty()) return std::nullopt;
+    return Difference{"no other host drops a copy", "counted: " + stray};
   }
 
   // Which of the alternatives came true; the first one if none did, so that it is told as missing.

@@ -58,6 +58,10 @@ void SimWorld::Rebuild() {
   }
   std::map<HostId, vswitch::HostView> views;
   for (const Hypervisor& host : resources_.plan().hosts) {
+    if (held_.contains(HostId(host.node))) {
+      views.emplace(HostId(host.node), cloud_->views().at(HostId(host.node)));
+      continue;
+    }
     views.emplace(HostId(host.node), view::BuildHostView(state, HostId(host.node), OwnAddresses(host)));
   }
   cloud_.emplace(std::move(views), cloud_ ? cloud_->learned() : sim::Cloud::Learned());
@@ -91,7 +95,12 @@ absl::Status SimWorld::SetAddress(const AddressStep& step, const FrameBytes& ann
   return absl::OkStatus();
 }
 
-absl::Status SimWorld::Control(const ControlStep& /*step*/) { return absl::OkStatus(); }
+absl::Status SimWorld::Control(const ControlStep& step) {
+  if (step.target != ControlTarget::kAgent) return absl::OkStatus();
+  if (step.action == ControlAction::kPause) held_.insert(HostId(step.host));
+  if (step.action == ControlAction::kResume && held_.erase(HostId(step.host)) != 0) Rebuild();
+  return absl::OkStatus();
+}
 
 absl::StatusOr<SimVm*> SimWorld::Stack(const std::string& vm) {
   const auto found = vms_.find(vm);
@@ -198,8 +207,7 @@ absl::StatusOr<ProbeOutcome> SimWorld::Probe(const ProbeStep& step, const Vm& fr
   return outcome;
 }
 
-absl::StatusOr<SendOutcome> SimWorld::Send(const Injection& injection, size_t /*expected*/,
-                                           bool /*count_drops*/) {
+absl::StatusOr<SendOutcome> SimWorld::Send(const Injection& injection, size_t /*expected*/) {
   SendOutcome outcome;
   for (uint32_t i = 0; i < injection.count; ++i) {
     sim::CloudResult result;

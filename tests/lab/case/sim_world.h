@@ -6,6 +6,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -28,7 +29,7 @@ class SimWorld final : public CaseWorld {
   absl::Status WaitApplied() override { return absl::OkStatus(); }
   absl::StatusOr<ProbeOutcome> Probe(const ProbeStep& step, const Vm& from, const IpAddress& to,
                                      bool answer_expected) override;
-  absl::StatusOr<SendOutcome> Send(const Injection& injection, size_t expected, bool count_drops) override;
+  absl::StatusOr<SendOutcome> Send(const Injection& injection, size_t expected) override;
   // An error: sim judges each packet by itself and knows no rates.
   absl::StatusOr<Drops> Storm(const Vm& from, const FrameBytes& frame, uint32_t count, uint32_t rate) override;
   // A stream is one probe at its beginning and one at its end.
@@ -57,6 +58,7 @@ class SimWorld final : public CaseWorld {
   absl::StatusOr<SimVm*> Stack(const std::string& vm);
   void Rebuild();
 
+  std::set<HostId> held_;  // Their agents are paused: they forward by the view that they had.
   std::optional<sim::Cloud> cloud_;
   std::map<AddressClaimId, model::AddressClaim> claims_;  // As the agents tell the controller.
   model::NetworkState state_;                             // By which they were last looked through.

@@ -78,7 +78,7 @@ class TraceCheck {
       injection.vm = vm->node;
       injection.frame = frame;
       ASSIGN_OR_RETURN(const SendOutcome outcome,
-                       world_.Send(injection, told.front().deliveries.size(), /*count_drops=*/true));
+                       world_.Send(injection, told.front().deliveries.size()));
       delivered_ += outcome.seen.empty() ? 0 : 1;
       const Fate seen = FateOf(outcome);
       if (std::find(told.begin(), told.end(), seen) != told.end()) continue;

@@ -80,9 +80,8 @@ class CaseWorld {
   // One probe; `answer_expected` says whether to wait for one. Returns when no more can come.
   virtual absl::StatusOr<ProbeOutcome> Probe(const ProbeStep& step, const Vm& from, const IpAddress& to,
                                              bool answer_expected) = 0;
-  // Returns when whatever comes of it has come. `expected` frames are waited for; drops are told if
-  // `count_drops`.
-  virtual absl::StatusOr<SendOutcome> Send(const Injection& injection, size_t expected, bool count_drops) = 0;
+  // Returns when whatever comes of it has come. `expected` frames are waited for.
+  virtual absl::StatusOr<SendOutcome> Send(const Injection& injection, size_t expected) = 0;
 
   // Sends `frame` `count` times, at `rate` a second; a stream may run. Returns the drops counted when all of
   // them have been handled.
