@@ -95,6 +95,14 @@ TEST(SimWorldTest, DropsAreCountedWhereTheyHappen) {
   EXPECT_THAT(SeenIn(unknown + "hv2}\n"), HasSubstr("| counted: 1 unknown_vni at hv1"));
 }
 
+// hv1 sends to where b was; nobody receives anything.
+TEST(SimWorldTest, ACopyThatAnotherHostDropsIsSeen) {
+  const std::string lagging = "  - pause: agent hv1\n  - move: {port: b, to: hv3}\n" + std::string(kSend);
+  EXPECT_EQ(SeenIn(lagging + ", drop: unknown_vni, at: hv2}\n"), "");
+  EXPECT_THAT(SeenIn(lagging + "}\n"),
+              HasSubstr("| no other host drops a copy | counted: 1 unknown_vni at hv2"));
+}
+
 TEST(SimWorldTest, ChangesTakeEffect) {
   EXPECT_EQ(SeenIn("  - move: {port: b, to: hv3}\n"
                    "  - udp: {from: a, to: b}\n"

@@ -77,8 +77,7 @@ class TraceCheck {
       Injection injection;
       injection.vm = vm->node;
       injection.frame = frame;
-      ASSIGN_OR_RETURN(const SendOutcome outcome,
-                       world_.Send(injection, told.front().deliveries.size()));
+      ASSIGN_OR_RETURN(const SendOutcome outcome, world_.Send(injection, told.front().deliveries.size()));
       delivered_ += outcome.seen.empty() ? 0 : 1;
       const Fate seen = FateOf(outcome);
       if (std::find(told.begin(), told.end(), seen) != told.end()) continue;
