@@ -98,9 +98,9 @@ TEST(SimWorldTest, DropsAreCountedWhereTheyHappen) {
 // hv1 sends to where b was; nobody receives anything.
 TEST(SimWorldTest, ACopyThatAnotherHostDropsIsSeen) {
   const std::string lagging = "  - pause: agent hv1\n  - move: {port: b, to: hv3}\n" + std::string(kSend);
-  EXPECT_EQ(SeenIn(lagging + ", drop: unknown_vni, at: hv2}\n"), "");
+  EXPECT_EQ(SeenIn(lagging + ", drop: unknown_vtep, at: hv2}\n"), "");
   EXPECT_THAT(SeenIn(lagging + "}\n"),
-              HasSubstr("| no other host drops a copy | counted: 1 unknown_vni at hv2"));
+              HasSubstr("| no other host drops a copy | counted: 1 unknown_vtep at hv2"));
 }
 
 TEST(SimWorldTest, ChangesTakeEffect) {
