@@ -202,7 +202,13 @@ TEST_F(TwoVersionsTest, AgentsOfBothReleasesHoldTheSame) {
     }
     return expected->state->ports.size();
   };
-  EXPECT_EQ(same(Apply(controller::RequestFrom(kCloud))), 3U);
+  const uint64_t cloud = Apply(controller::RequestFrom(kCloud));
+  // The hosts come into being by their first Hellos, in transactions of their own.
+  for (RunningAgent* agent : {&previous, &present, &only_present}) {
+    agent->Until(
+        [](const inspect::AgentSnapshot& shown) { return shown.state && shown.state->hosts.size() == 3; });
+  }
+  EXPECT_EQ(same(cloud), 3U);
 
   const v1::ApplyRequest many = ManyPorts(5000);
   ASSERT_GT(many.ByteSizeLong(), controller::HostSync::kBatchBytes);
