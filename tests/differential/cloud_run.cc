@@ -53,6 +53,7 @@ absl::Status Begin(SwitchUnderTest& under_test, const vswitch::HostView& view) {
   empty.tunnel_addresses = view.tunnel_addresses;
   RETURN_IF_ERROR(under_test.Apply(empty));
   RETURN_IF_ERROR(under_test.Apply(view));
+  RETURN_IF_ERROR(under_test.Settle());
   return under_test.ForgetLearned();
 }
 
@@ -134,11 +135,18 @@ class CloudRun {
     results_ = ByReference(view_, stimulus, learned_);
     ASSIGN_OR_RETURN(Observed observed, BySwitch(under_test_, stimulus));
     ++outcome_.frames;
+    bool waited = false;
     heard_.insert(heard_.end(), observed.announcements.begin(), observed.announcements.end());
     if (!Has(options_.kinds, Kind::kAnnouncements)) {
       observed.announcements.clear();
       for (sim::Result& result : results_) result.announcements.clear();
     }
+    RemoveWhatIsKnown(view_, observed.announcements);
+    for (sim::Result& result : results_) {
+      RemoveWhatIsKnown(view_, result.announcements);
+      if (result.waits_for) waited = true;
+    }
+    if (waited) under_test_.ExpectGiveUp();
     if (results_.front().learned) RETURN_IF_ERROR(Learn(*results_.front().learned));
     std::vector<size_t> taken = Matches(results_, observed, view_.tunnel_addresses);
     if (taken.empty()) {
@@ -190,6 +198,7 @@ class CloudRun {
     view_ = ViewOf(state_);
     changed_ = true;
     RETURN_IF_ERROR(under_test_.Apply(view_));
+    RETURN_IF_ERROR(under_test_.Settle());
     RETURN_IF_ERROR(under_test_.AwaitLearned());
     ASSIGN_OR_RETURN(const std::vector<std::string> differences, under_test_.Differences(view_));
     if (!differences.empty()) {
@@ -211,7 +220,8 @@ class CloudRun {
 
   absl::Status CompareDrops() {
     ASSIGN_OR_RETURN(Counts now, under_test_.Drops());
-    for (const std::string& line : bounds_.Differences(drops_before_, now)) Diverged(line);
+    for (const std::string& line : bounds_.Differences(drops_before_, now, under_test_.GiveUps()))
+      Diverged(line);
     drops_before_ = std::move(now);
     bounds_ = DropBounds();
     return absl::OkStatus();

@@ -24,6 +24,15 @@ uint64_t CountOf(const Counts& drops, DropReason reason) {
   return it == drops.end() ? 0 : it->second;
 }
 
+// Whether `port` is the one that has the address by its configuration, and announces its own MAC.
+template <typename Ports>
+bool IsOwners(const Ports& ports, const slowpath::Announcement& one) {
+  const auto port = ports.find(one.port);
+  if (port == ports.end() || port->second.network != one.network || port->second.mac != one.mac) return false;
+  const auto& ips = port->second.ips;
+  return one.ip == IpAddress::LinkLocal(one.mac) || std::find(ips.begin(), ips.end(), one.ip) != ips.end();
+}
+
 }  // namespace
 
 Observed Expected(const sim::Result& result, const vswitch::TunnelAddresses& own) {
@@ -68,6 +77,13 @@ std::string Describe(const Observed& observed) {
   return text.empty() ? "    nothing\n" : text;
 }
 
+void RemoveWhatIsKnown(const vswitch::HostView& view, std::vector<slowpath::Announcement>& announcements) {
+  std::erase_if(announcements, [&](const slowpath::Announcement& one) {
+    return !view.claims.contains({one.network, one.ip}) &&
+           (IsOwners(view.ports, one) || IsOwners(view.endpoints, one));
+  });
+}
+
 void DropBounds::Add(const std::vector<sim::Result>& results, const std::vector<size_t>& matches) {
   for (const DropReason reason : vswitch::kAllDropReasons) {
     uint64_t least = UINT64_MAX;
@@ -83,7 +99,8 @@ void DropBounds::Add(const std::vector<sim::Result>& results, const std::vector<
   }
 }
 
-std::vector<std::string> DropBounds::Differences(const Counts& before, const Counts& after) const {
+std::vector<std::string> DropBounds::Differences(const Counts& before, const Counts& after,
+                                                 uint64_t late) const {
   const auto bounds = [&](DropReason reason) {
     const auto it = bounds_.find(reason);
     return it == bounds_.end() ? std::pair<uint64_t, uint64_t>() : it->second;
@@ -94,6 +111,7 @@ std::vector<std::string> DropBounds::Differences(const Counts& before, const Cou
     auto [least, most] = bounds(reason);
     // A packet that is larger than an MTU counts for what it would have met, too: see TestMtu().
     if (reason != DropReason::kMtu) most += bounds(DropReason::kMtu).second;
+    if (reason == DropReason::kNoNeighbour) most += late;
     if (counted >= least && counted <= most) continue;
     differences.push_back(fmt::format("{} drops: sim {}{}, switch {}", Label(reason), least,
                                       most == least ? "" : fmt::format(" to {}", most), counted));

@@ -24,12 +24,17 @@ std::vector<size_t> Matches(const std::vector<sim::Result>& results, const Obser
 
 std::string Describe(const Observed& observed);
 
+// Takes out the announcements that change nothing: by the port whose own address it is, where nobody has
+// claimed it. A datapath need not report them.
+void RemoveWhatIsKnown(const vswitch::HostView& view, std::vector<slowpath::Announcement>& announcements);
+
 // The drops that some frames may have caused: where the choice cannot be told, from the least to the most.
 class DropBounds {
  public:
   void Add(const std::vector<sim::Result>& results, const std::vector<size_t>& matches);
-  // What does not fit between two readings, one line each; nothing if all does.
-  std::vector<std::string> Differences(const Counts& before, const Counts& after) const;
+  // What does not fit between two readings, one line each; nothing if all does. `late`: packets that waited for
+  // a next hop which nobody may have said to be, and count as no_neighbour when they are given up.
+  std::vector<std::string> Differences(const Counts& before, const Counts& after, uint64_t late) const;
 
  private:
   std::map<vswitch::DropReason, std::pair<uint64_t, uint64_t>> bounds_;

@@ -17,7 +17,7 @@ constexpr std::array<Entry, static_cast<size_t>(Kind::kCount)> kEntries = {{
     {Kind::kSubnets, "subnets", true},
     {Kind::kAddresses, "addresses", true},
     {Kind::kNoAddresses, "no_addresses", true},
-    {Kind::kOwners, "owners", false},
+    {Kind::kOwners, "owners", true},
     {Kind::kPairs, "pairs", true},
     {Kind::kIpv6Underlay, "ipv6_underlay", true},
     {Kind::kAh, "ah", true},

@@ -106,6 +106,18 @@ TEST(SimRouterTest, OneThatAloneMayHaveAnAddressIsNotAsked) {
   EXPECT_EQ(send().waits_for, vswitch::ClaimKey(NetworkId("right"), Ip("10.0.1.100"))) << "either may have it";
 }
 
+// RFC 4861, 7.1.2: silently.
+TEST(SimRouterTest, AnAdvertisementToARouterThatAnnouncesNothingIsDiscarded) {
+  const IpAddress router = Ip("2001:db8::fe");
+  const IpAddress sender = Ip("2001:db8::1");
+  for (const MacAddress* const mac : {static_cast<const MacAddress*>(nullptr), &kVm}) {
+    const Result result = Send(frames::Advertisement({kGateway, kVm}, {sender, router, 255}, sender, mac));
+    EXPECT_EQ(result.drop, std::nullopt);
+    EXPECT_TRUE(result.deliveries.empty());
+    EXPECT_EQ(result.announcements.size(), mac == nullptr ? 0U : 1U);
+  }
+}
+
 TEST(SimRouterTest, ANextHopThatNobodyHasTakesNoShare) {
   vswitch::HostView view = LeftAndRight();
   const auto ways = [&] {

@@ -5,6 +5,16 @@
 #include "vswitch/sim/walk.h"
 
 namespace kasane::sim {
+namespace {
+
+// An ARP reply or a neighbour advertisement, whatever it says.
+bool IsReply(const packet::Packet& packet) {
+  if (packet.has_arp()) return packet.arp_op() == 2;
+  return packet.has_icmp() && packet.ip_proto() == packet::kProtoIcmpv6 && packet.icmp_type() == 136 &&
+         packet.icmp_code() == 0;
+}
+
+}  // namespace
 
 void Walk::AskSlowPath(const NetworkId& network, slowpath::SlowPathCause cause, std::optional<RouterId> router,
                        uint32_t mtu) {
@@ -25,11 +35,11 @@ void Walk::Handle(const slowpath::SlowPathPacket& packet) {
   for (const slowpath::Injection& injection : outcome.injections) Inject(packet.network, injection);
 }
 
-// Shows the slow path what may announce an address. True if that is the end of it: in answer to a router.
+// Shows the slow path what may announce an address. True if that is the end of it: a reply to a router, which
+// is never forwarded, and of which one that announces nothing is discarded silently (RFC 4861, 7.1.2).
 bool Walk::Announce(const vswitch::NetworkView& network) {
-  if (!packet::AnnouncedBy(packet_)) return false;
-  AskSlowPath(network.id, slowpath::SlowPathCause::kAnnouncement);
-  if (!facts_.IsRouters(network.id, packet_.eth_dst())) return false;
+  if (packet::AnnouncedBy(packet_)) AskSlowPath(network.id, slowpath::SlowPathCause::kAnnouncement);
+  if (!IsReply(packet_) || !facts_.IsRouters(network.id, packet_.eth_dst())) return false;
   Note("l2", NetworkOwner(network.id), "an answer to a router ends here");
   return true;
 }
