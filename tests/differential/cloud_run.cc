@@ -53,8 +53,8 @@ absl::Status Begin(SwitchUnderTest& under_test, const vswitch::HostView& view) {
   empty.tunnel_addresses = view.tunnel_addresses;
   RETURN_IF_ERROR(under_test.Apply(empty));
   RETURN_IF_ERROR(under_test.Apply(view));
-  RETURN_IF_ERROR(under_test.Settle());
-  return under_test.ForgetLearned();
+  RETURN_IF_ERROR(under_test.ForgetLearned());
+  return under_test.Settle();
 }
 
 absl::StatusOr<bool> Diverges(SwitchUnderTest& under_test, const model::NetworkState& state,
@@ -198,8 +198,8 @@ class CloudRun {
     view_ = ViewOf(state_);
     changed_ = true;
     RETURN_IF_ERROR(under_test_.Apply(view_));
-    RETURN_IF_ERROR(under_test_.Settle());
     RETURN_IF_ERROR(under_test_.AwaitLearned());
+    RETURN_IF_ERROR(under_test_.Settle());
     ASSIGN_OR_RETURN(const std::vector<std::string> differences, under_test_.Differences(view_));
     if (!differences.empty()) {
       Diverged("flows after a change, against a recompute from scratch");
