@@ -3,12 +3,14 @@
 
 #include <chrono>
 #include <condition_variable>
+#include <map>
 #include <mutex>
 #include <optional>
 #include <variant>
 #include <vector>
 
 #include "agent/sync/sync_link.h"
+#include "base/ids.h"
 #include "vswitch/slowpath/slow_path.h"
 
 namespace kasane::agent {
@@ -26,11 +28,13 @@ using Event = std::variant<StreamOpened, Welcomed, BatchArrived, SyncCompleted, 
 
 // Many producers, one consumer. Its length is bounded by its producers: SyncClient reads no further while
 // too many batches are not handled, DatapathChanged is kept once, and of announcements no more than
-// kMaxAnnouncements wait: the next ones are lost, as frames may be.
+// kMaxAnnouncements and one of each further port wait: the next ones are lost, as frames may be. Of one port no
+// more wait than there is room left, so that however many flood, another one's finds some.
 class EventQueue {
  public:
   using Clock = std::chrono::steady_clock;
   static constexpr size_t kMaxAnnouncements = 4096;
+  static constexpr size_t kMaxAnnouncementsOfPort = 256;
 
   // Any thread; never blocks. After Close events are dropped.
   void Push(Event event);
@@ -43,11 +47,14 @@ class EventQueue {
   void Close();
 
  private:
+  bool HasRoom(const PortId& port) const;
+
   std::mutex mutex_;
   std::condition_variable ready_;
-  std::vector<Event> events_;      // Guarded by mutex_, as all below.
-  bool datapath_changed_ = false;  // events_ holds a DatapathChanged.
-  size_t announcements_ = 0;       // How many of events_ are AddressAnnounced.
+  std::vector<Event> events_;                  // Guarded by mutex_, as all below.
+  bool datapath_changed_ = false;              // events_ holds a DatapathChanged.
+  size_t announcements_ = 0;                   // How many of events_ are AddressAnnounced ...
+  std::map<PortId, size_t> announcements_of_;  // ... by the port that speaks.
   bool closed_ = false;
 };
 

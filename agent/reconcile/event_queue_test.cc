@@ -30,6 +30,23 @@ TEST(EventQueueTest, KeepsOrderAndOneDatapathChanged) {
   EXPECT_EQ(events->size(), 1) << "one that comes after the last was taken is new";
 }
 
+AddressAnnounced By(const std::string& port) {
+  return {{NetworkId("n"), *IpAddress::Parse("10.0.0.1"), MacAddress(), PortId(port)}};
+}
+
+TEST(EventQueueTest, AFloodOfAnnouncementsCostsNoOtherPortItsOwn) {
+  EventQueue queue;
+  for (int i = 0; i < 5000; ++i) queue.Push(By("flooding"));
+  EXPECT_EQ(queue.TakeAll(std::nullopt)->size(), EventQueue::kMaxAnnouncementsOfPort);
+  for (int port = 0; port < 100; ++port) {
+    for (int i = 0; i < 500; ++i) queue.Push(By(std::to_string(port)));
+  }
+  queue.Push(By("failing-over"));
+  const auto events = queue.TakeAll(std::nullopt);
+  EXPECT_LE(events->size(), EventQueue::kMaxAnnouncements + 101);
+  EXPECT_EQ(std::get<AddressAnnounced>(events->back()).announcement.port, PortId("failing-over"));
+}
+
 TEST(EventQueueTest, DeadlineGivesAnEmptyListAndCloseGivesNone) {
   EventQueue queue;
   const std::optional<std::vector<Event>> events = queue.TakeAll(EventQueue::Clock::now());

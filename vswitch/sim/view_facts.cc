@@ -133,6 +133,17 @@ std::optional<PortId> ViewFacts::FindClaimer(const vswitch::ClaimKey& address, c
   return claimer;
 }
 
+std::optional<PortId> ViewFacts::FindRemotePort(const NetworkId& network, const MacAddress& mac,
+                                                const IpAddress& outer_source) const {
+  for (const auto& [id, endpoint] : view_.endpoints) {
+    const auto host = view_.hosts.find(endpoint.host);
+    if (endpoint.network != network || endpoint.mac != mac || host == view_.hosts.end()) continue;
+    const vswitch::TunnelAddresses& addresses = host->second.addresses;
+    if (addresses.v4 == outer_source || addresses.v6 == outer_source) return id;
+  }
+  return std::nullopt;
+}
+
 slowpath::Candidates ViewFacts::FindCandidates(const vswitch::ClaimKey& address) const {
   slowpath::Candidates candidates;
   for (const auto& [id, port] : view_.ports) {

@@ -75,6 +75,10 @@ class NetworkFacts {
   virtual std::optional<PortId> FindClaimer(const vswitch::ClaimKey& address, const MacAddress& mac,
                                             const Origin& origin) const = 0;
 
+  // The port on the host with that tunnel address, in `network`, whose own MAC it is.
+  virtual std::optional<PortId> FindRemotePort(const NetworkId& network, const MacAddress& mac,
+                                               const IpAddress& outer_source) const = 0;
+
   // Whom a router asks for `address`, which it does not reach yet. Empty: nobody may have it.
   virtual Candidates FindCandidates(const vswitch::ClaimKey& address) const = 0;
 

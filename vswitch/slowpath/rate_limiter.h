@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstddef>
 #include <map>
 
 namespace kasane::slowpath {
@@ -22,29 +23,40 @@ class RateLimiter {
 
   // Whether `key` may go on at `now`. Times do not go backwards.
   bool Allow(const Key& key, Time now) {
-    const auto [entry, is_new] = buckets_.try_emplace(key, Bucket{limit_.burst, now});
-    Bucket& bucket = entry->second;
-    const std::chrono::duration<double> passed = now - bucket.filled;
-    bucket.tokens = std::min(limit_.burst, bucket.tokens + passed.count() * limit_.per_second);
+    if (buckets_.size() >= sweep_at_) Sweep(now);
+    Bucket& bucket = buckets_.try_emplace(key, Bucket{limit_.burst, now}).first->second;
+    bucket.tokens = TokensAt(bucket, now);
     bucket.filled = now;
     if (bucket.tokens < 1) return false;
     bucket.tokens -= 1;
     return true;
   }
 
-  template <typename Predicate>
-  void EraseIf(const Predicate& gone) {
-    std::erase_if(buckets_, [&](const auto& entry) { return gone(entry.first); });
-  }
+  size_t size() const { return buckets_.size(); }
 
  private:
+  static constexpr size_t kFirstSweep = 1024;
+
   struct Bucket {
     double tokens;
     Time filled;
   };
 
+  double TokensAt(const Bucket& bucket, Time now) const {
+    const std::chrono::duration<double> passed = now - bucket.filled;
+    return std::min(limit_.burst, bucket.tokens + passed.count() * limit_.per_second);
+  }
+
+  // A full bucket says no more than none. Those that are left have been used within the last moments, so that
+  // keys which are gone take no memory for long.
+  void Sweep(Time now) {
+    std::erase_if(buckets_, [&](const auto& entry) { return TokensAt(entry.second, now) >= limit_.burst; });
+    sweep_at_ = std::max(kFirstSweep, 2 * buckets_.size());
+  }
+
   RateLimit limit_;
   std::map<Key, Bucket> buckets_;
+  size_t sweep_at_ = kFirstSweep;
 };
 
 }  // namespace kasane::slowpath

@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <iterator>
 #include <map>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -21,8 +22,8 @@ class WaitingPackets {
   using Time = std::chrono::steady_clock::time_point;
 
   static constexpr size_t kPerAddress = 3;  // RFC 4861, 7.2.2 asks for one at least.
-  // Of one port or peer: its questions for many addresses take nothing from the others.
   static constexpr size_t kPerSender = 64;
+  static constexpr size_t kTotal = 1024;  // And one of each further sender.
 
   struct Waiting {
     vswitch::Owner sender;
@@ -30,17 +31,23 @@ class WaitingPackets {
     Time until;
   };
 
-  // False if it does not fit: the packet is lost.
-  bool Add(const vswitch::ClaimKey& address, Waiting packet) {
-    std::vector<Waiting>& there = by_address_[address];
-    size_t& of_sender = by_sender_[packet.sender];
-    if (there.size() >= kPerAddress || of_sender >= kPerSender) {
-      DropEmpty(address, packet.sender);
-      return false;
+  // Returns what found no room and is lost: this packet, or the oldest at the same address of a sender that has
+  // more of them there. No sender has more in all than there is room left, and who has none finds some.
+  std::optional<Waiting> Add(const vswitch::ClaimKey& address, Waiting packet) {
+    const auto of_sender = by_sender_.find(packet.sender);
+    const size_t has = of_sender == by_sender_.end() ? 0 : of_sender->second;
+    const size_t room = total_ < kTotal ? kTotal - total_ : 0;
+    if (has >= std::clamp(room, size_t{1}, kPerSender)) return packet;
+    std::optional<Waiting> displaced;
+    if (const auto there = by_address_.find(address);
+        there != by_address_.end() && there->second.size() >= kPerAddress) {
+      displaced = TakeFromLarger(there->second, packet.sender);
+      if (!displaced) return packet;
     }
-    ++of_sender;
-    there.push_back(std::move(packet));
-    return true;
+    ++by_sender_[packet.sender];
+    ++total_;
+    by_address_[address].push_back(std::move(packet));
+    return displaced;
   }
 
   // Takes those whose address `is_known`, in the order in which they came.
@@ -66,6 +73,23 @@ class WaitingPackets {
   }
 
  private:
+  static size_t CountOf(const std::vector<Waiting>& packets, const vswitch::Owner& sender) {
+    return static_cast<size_t>(std::count_if(packets.begin(), packets.end(),
+                                             [&](const Waiting& packet) { return packet.sender == sender; }));
+  }
+
+  std::optional<Waiting> TakeFromLarger(std::vector<Waiting>& packets, const vswitch::Owner& than) {
+    const size_t mine = CountOf(packets, than);
+    const auto larger = std::find_if(packets.begin(), packets.end(), [&](const Waiting& packet) {
+      return CountOf(packets, packet.sender) > mine;
+    });
+    if (larger == packets.end()) return std::nullopt;
+    Waiting taken = std::move(*larger);
+    packets.erase(larger);
+    Release(taken.sender);
+    return taken;
+  }
+
   template <typename Predicate>
   std::vector<Waiting> Take(const Predicate& wanted) {
     std::vector<Waiting> taken;
@@ -77,19 +101,20 @@ class WaitingPackets {
       at->second = std::move(kept);
       at = at->second.empty() ? by_address_.erase(at) : std::next(at);
     }
-    for (const Waiting& packet : taken) {
-      if (--by_sender_[packet.sender] == 0) by_sender_.erase(packet.sender);
-    }
+    for (const Waiting& packet : taken) Release(packet.sender);
     return taken;
   }
 
-  void DropEmpty(const vswitch::ClaimKey& address, const vswitch::Owner& sender) {
-    if (by_address_[address].empty()) by_address_.erase(address);
-    if (by_sender_[sender] == 0) by_sender_.erase(sender);
+  // One packet of `sender` has gone.
+  void Release(const vswitch::Owner& sender) {
+    const auto of_sender = by_sender_.find(sender);
+    if (--of_sender->second == 0) by_sender_.erase(of_sender);
+    --total_;
   }
 
   std::map<vswitch::ClaimKey, std::vector<Waiting>> by_address_;  // None is empty.
   std::map<vswitch::Owner, size_t> by_sender_;                    // None is 0.
+  size_t total_ = 0;
 };
 
 }  // namespace kasane::slowpath

@@ -76,6 +76,17 @@ std::optional<PortId> TableFacts::FindClaimer(const vswitch::ClaimKey& address, 
   return claimer;
 }
 
+std::optional<PortId> TableFacts::FindRemotePort(const NetworkId& network, const MacAddress& mac,
+                                                 const IpAddress& outer_source) const {
+  for (const Claimant<MacPlace>& claimant : tables_->macs.Claimants({network, mac})) {
+    if (claimant.owner.kind != vswitch::OwnerKind::kPort) continue;
+    const PortId id(claimant.owner.id);
+    const Claimant<Port>* port = tables_->ports.Winner({network, id});
+    if (port != nullptr && port->value.mac == mac && IsFrom(port->value, outer_source)) return id;
+  }
+  return std::nullopt;
+}
+
 slowpath::Candidates TableFacts::FindCandidates(const vswitch::ClaimKey& address) const {
   const SeveralPlaces places = tables::FindCandidates(*tables_, address);
   slowpath::Candidates candidates{places.ports, {}};

@@ -2,9 +2,11 @@
 
 #include <fmt/format.h>
 
+#include "vswitch/ovs/translate/datapath_bounds.h"
 #include "vswitch/ovs/translate/numbers.h"
 #include "vswitch/ovs/translate/pipeline.h"
 #include "vswitch/ovs/translate/places.h"
+#include "vswitch/ovs/translate/replication.h"
 #include "vswitch/ovs/translate/slow_path_action.h"
 #include "vswitch/packet/byte_codec.h"
 #include "vswitch/packet/packet.h"
@@ -49,17 +51,28 @@ PacketOut RoutedAgain(const PacketIn& in) {
                                 load(reg::kEntry), load(reg::kInPort), static_cast<int>(Table::kRoute))};
 }
 
-vswitch::Owner Asker(const slowpath::SlowPathPacket& packet) {
-  if (packet.port) return {vswitch::OwnerKind::kPort, packet.port->str()};
-  if (packet.outer_source) return {vswitch::OwnerKind::kHost, packet.outer_source->ToString()};
-  return {};
+// Where an injection goes that is one of many copies of a frame: a port or a host. Nothing if it is none, or
+// there is no way.
+std::optional<Copy> CopyFor(const slowpath::Injection& injection, const std::map<HostId, IpAddress>& vteps,
+                            const Bindings& bindings) {
+  if (injection.port) {
+    const auto number = Find(bindings.ports, *injection.port);
+    if (!number) return std::nullopt;
+    return Copy{.actions = fmt::format("output:{}", *number), .bytes = kLocalCopyBytes};
+  }
+  if (!injection.host || !injection.vni) return std::nullopt;
+  const auto vtep = Find(vteps, *injection.host);
+  if (!vtep) return std::nullopt;
+  std::string to_vtep = ToVtep(*vtep, bindings);
+  if (to_vtep.empty()) return std::nullopt;
+  return Copy{.actions = std::move(to_vtep), .bytes = kTunnelCopyBytes};
 }
 
 }  // namespace
 
 SlowPathWorker::SlowPathWorker(slowpath::RateLimit limit,
                                std::function<void(const slowpath::Announcement&)> on_announcement)
-    : on_announcement_(std::move(on_announcement)), context_(std::make_shared<Context>()), limiter_(limit) {}
+    : on_announcement_(std::move(on_announcement)), context_(std::make_shared<Context>()), admission_(limit) {}
 
 void SlowPathWorker::SetTables(std::shared_ptr<const tables::ForwardingTables> tables,
                                const Bindings& bindings) {
@@ -85,8 +98,7 @@ void SlowPathWorker::SetTables(std::shared_ptr<const tables::ForwardingTables> t
   };
   const std::lock_guard lock(mutex_);
   context_ = std::move(context);
-  limiter_.EraseIf(gone);
-  std::erase_if(drops_, [&gone](const auto& entry) { return gone(entry.first.first); });
+  admission_.ForgetDrops(gone);
 }
 
 std::optional<slowpath::SlowPathPacket> SlowPathWorker::Understand(const Context& context, const PacketIn& in) {
@@ -109,40 +121,34 @@ std::optional<slowpath::SlowPathPacket> SlowPathWorker::Understand(const Context
   return packet;
 }
 
-std::optional<PacketOut> SlowPathWorker::ToPacketOut(const Context& context, const PacketIn& in,
-                                                     slowpath::Injection injection) {
-  if (injection.port) {
-    const auto number = Find(context.bindings.ports, *injection.port);
-    if (!number) return std::nullopt;
-    return PacketOut{std::move(injection.frame), fmt::format("output:{}", *number)};
+// Copies of one frame for many ports and hosts go in few messages, or the last of them would find the queue to
+// the switch full.
+std::vector<PacketOut> SlowPathWorker::ToPacketOuts(const Context& context, const PacketIn& in,
+                                                    std::vector<slowpath::Injection> injections) {
+  std::vector<PacketOut> out;
+  for (auto at = injections.begin(); at != injections.end();) {
+    if (at->router) {
+      if (const auto key = Find(context.router_keys, *at->router))
+        out.push_back({std::move(at->frame),
+                       fmt::format("set_field:{:#x}->{},set_field:{:#x}->{},resubmit(,{})", *key, reg::kRouter,
+                                   InPort(in), reg::kInPort, static_cast<int>(Table::kRoute))});
+      ++at;
+      continue;
+    }
+    const auto first = at;
+    std::vector<CopyList> lists;
+    std::optional<Vni> vni;
+    for (; at != injections.end() && !at->router && at->frame == first->frame; ++at) {
+      if (lists.empty() || at->vni != vni) {
+        vni = at->vni;
+        lists.push_back({.before = vni ? SetTunnelVni(*vni) : "", .copies = {}});
+      }
+      if (auto copy = CopyFor(*at, context.vteps, context.bindings))
+        lists.back().copies.push_back(*std::move(copy));
+    }
+    for (std::string& actions : CutForPacketOuts(lists)) out.push_back({first->frame, std::move(actions)});
   }
-  if (injection.router) {
-    const auto key = Find(context.router_keys, *injection.router);
-    if (!key) return std::nullopt;
-    return PacketOut{std::move(injection.frame),
-                     fmt::format("set_field:{:#x}->{},set_field:{:#x}->{},resubmit(,{})", *key, reg::kRouter,
-                                 InPort(in), reg::kInPort, static_cast<int>(Table::kRoute))};
-  }
-  if (!injection.host || !injection.vni) return std::nullopt;
-  const auto vtep = context.vteps.find(*injection.host);
-  if (vtep == context.vteps.end()) return std::nullopt;
-  const std::string to_vtep = ToVtep(vtep->second, context.bindings);
-  if (to_vtep.empty()) return std::nullopt;
-  return PacketOut{std::move(injection.frame), SetTunnelVni(*injection.vni) + to_vtep};
-}
-
-void SlowPathWorker::Count(const vswitch::Owner& from, vswitch::DropReason reason) {
-  const std::lock_guard lock(mutex_);
-  ++drops_[{from, reason}];
-}
-
-// What is only counted costs next to nothing, and a fence must come back.
-bool SlowPathWorker::Admit(const slowpath::SlowPathPacket& packet, const vswitch::Owner& from,
-                           std::chrono::steady_clock::time_point now) {
-  if (packet.cause == slowpath::SlowPathCause::kFence) return true;
-  if (packet.cause == slowpath::SlowPathCause::kTooBig && !packet.router) return true;
-  const std::lock_guard lock(mutex_);
-  return limiter_.Allow(from, now);
+  return out;
 }
 
 std::vector<PacketOut> SlowPathWorker::Handle(const PacketIn& in, std::chrono::steady_clock::time_point now) {
@@ -153,30 +159,31 @@ std::vector<PacketOut> SlowPathWorker::Handle(const PacketIn& in, std::chrono::s
   }
   const std::optional<slowpath::SlowPathPacket> packet = Understand(*context, in);
   if (!packet || context->facts == nullptr) return {};
-  const vswitch::Owner from = Asker(*packet);
-  if (!Admit(*packet, from, now)) {
-    Count(from, vswitch::DropReason::kSlowPathRate);
-    if (packet->cause == slowpath::SlowPathCause::kTooBig) Count(from, vswitch::DropReason::kMtu);
-    return {};
+  {
+    const std::lock_guard lock(mutex_);
+    if (!admission_.Admit(*context->facts, *packet, now)) return {};
   }
   slowpath::SlowPathOutcome outcome = slowpath::HandleSlowPath(*context->facts, *packet);
-  if (outcome.drop) Count(from, *outcome.drop);
   if (outcome.announcement && on_announcement_) on_announcement_(*outcome.announcement);
-  if (outcome.waits_for) Wait(*outcome.waits_for, from, in, now);
-  std::vector<PacketOut> out;
-  for (slowpath::Injection& injection : outcome.injections) {
-    if (auto packet_out = ToPacketOut(*context, in, std::move(injection)))
-      out.push_back(std::move(*packet_out));
-  }
-  return out;
+  Keep(outcome, slowpath::SenderOf(*packet), in, now);
+  return ToPacketOuts(*context, in, std::move(outcome.injections));
 }
 
-void SlowPathWorker::Wait(const vswitch::ClaimKey& address, const vswitch::Owner& from, const PacketIn& in,
-                          std::chrono::steady_clock::time_point now) {
+void SlowPathWorker::Keep(const slowpath::SlowPathOutcome& outcome, const vswitch::Owner& sender,
+                          const PacketIn& in, std::chrono::steady_clock::time_point now) {
   const std::lock_guard lock(mutex_);
-  if (!waiting_.Add(address, {from, RoutedAgain(in), now + kResolveTimeout})) {
-    ++drops_[{from, vswitch::DropReason::kNoNeighbour}];
-  }
+  if (outcome.drop) admission_.CountDrop(sender, *outcome.drop);
+  if (!outcome.waits_for) return;
+  if (const auto lost = waiting_.Add(*outcome.waits_for, {sender, in, now + kResolveTimeout}))
+    admission_.CountDrop(lost->sender, vswitch::DropReason::kNoNeighbour);
+}
+
+// Nobody has announced the next hop: as if it had been known at once that nobody has it.
+std::vector<PacketOut> SlowPathWorker::GiveUp(const Context& context, const PacketIn& in) {
+  std::optional<slowpath::SlowPathPacket> packet = Understand(context, in);
+  if (!packet) return {};
+  packet->cause = slowpath::SlowPathCause::kNoNeighbour;
+  return ToPacketOuts(context, in, slowpath::HandleSlowPath(*context.facts, *packet).injections);
 }
 
 std::vector<PacketOut> SlowPathWorker::ReleaseWaiting(std::chrono::steady_clock::time_point now) {
@@ -186,9 +193,10 @@ std::vector<PacketOut> SlowPathWorker::ReleaseWaiting(std::chrono::steady_clock:
   const auto is_known = [this](const vswitch::ClaimKey& address) {
     return context_->facts->FindNextHop(address).has_value();
   };
-  for (auto& packet : waiting_.TakeKnown(is_known)) out.push_back(std::move(packet.payload));
+  for (const auto& packet : waiting_.TakeKnown(is_known)) out.push_back(RoutedAgain(packet.payload));
   for (const auto& packet : waiting_.TakeExpired(now)) {
-    ++drops_[{packet.sender, vswitch::DropReason::kNoNeighbour}];
+    admission_.CountDrop(packet.sender, vswitch::DropReason::kNoNeighbour);
+    for (PacketOut& error : GiveUp(*context_, packet.payload)) out.push_back(std::move(error));
   }
   return out;
 }
@@ -198,9 +206,9 @@ std::optional<std::chrono::steady_clock::time_point> SlowPathWorker::NextExpiry(
   return waiting_.empty() ? std::nullopt : std::optional(waiting_.NextExpiry());
 }
 
-std::map<std::pair<vswitch::Owner, vswitch::DropReason>, uint64_t> SlowPathWorker::Drops() const {
+slowpath::Admission::Drops SlowPathWorker::Drops() const {
   const std::lock_guard lock(mutex_);
-  return drops_;
+  return admission_.drops();
 }
 
 }  // namespace kasane::ovs

@@ -18,7 +18,7 @@
 
 #include "vswitch/datapath.h"
 #include "vswitch/ovs/translate/bindings.h"
-#include "vswitch/slowpath/rate_limiter.h"
+#include "vswitch/slowpath/admission.h"
 #include "vswitch/slowpath/slow_path.h"
 #include "vswitch/slowpath/waiting_packets.h"
 #include "vswitch/tables/table_facts.h"
@@ -51,11 +51,11 @@ class SlowPathWorker {
   void SetTables(std::shared_ptr<const tables::ForwardingTables> tables, const Bindings& bindings);
   std::vector<PacketOut> Handle(const PacketIn& in, std::chrono::steady_clock::time_point now);
   // The packets whose next hop was announced since, to be routed again; those that waited too long are dropped
-  // and counted as no_neighbour. Call it behind SetTables and at NextExpiry.
+  // as no_neighbour, and their senders told. Call it behind SetTables and at NextExpiry.
   std::vector<PacketOut> ReleaseWaiting(std::chrono::steady_clock::time_point now);
   std::optional<std::chrono::steady_clock::time_point> NextExpiry() const;
   // What was dropped here and is in no flow's counters, by the port or host that it came from.
-  std::map<std::pair<vswitch::Owner, vswitch::DropReason>, uint64_t> Drops() const;
+  slowpath::Admission::Drops Drops() const;
 
  private:
   // What turns numbers in a packet into ids and back.
@@ -70,21 +70,17 @@ class SlowPathWorker {
   };
 
   static std::optional<slowpath::SlowPathPacket> Understand(const Context& context, const PacketIn& in);
-  static std::optional<PacketOut> ToPacketOut(const Context& context, const PacketIn& in,
-                                              slowpath::Injection injection);
-  bool Admit(const slowpath::SlowPathPacket& packet, const vswitch::Owner& from,
-             std::chrono::steady_clock::time_point now);
-  void Count(const vswitch::Owner& from, vswitch::DropReason reason);
-
-  void Wait(const vswitch::ClaimKey& address, const vswitch::Owner& from, const PacketIn& in,
+  static std::vector<PacketOut> ToPacketOuts(const Context& context, const PacketIn& in,
+                                             std::vector<slowpath::Injection> injections);
+  static std::vector<PacketOut> GiveUp(const Context& context, const PacketIn& in);
+  void Keep(const slowpath::SlowPathOutcome& outcome, const vswitch::Owner& sender, const PacketIn& in,
             std::chrono::steady_clock::time_point now);
 
   const std::function<void(const slowpath::Announcement&)> on_announcement_;
   mutable std::mutex mutex_;
   std::shared_ptr<const Context> context_;
-  slowpath::RateLimiter<vswitch::Owner> limiter_;
-  slowpath::WaitingPackets<PacketOut> waiting_;
-  std::map<std::pair<vswitch::Owner, vswitch::DropReason>, uint64_t> drops_;
+  slowpath::Admission admission_;
+  slowpath::WaitingPackets<PacketIn> waiting_;
 };
 
 }  // namespace kasane::ovs

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "vswitch/ovs/translate/datapath_bounds.h"
 #include "vswitch/ovs/translate/numbers.h"
 #include "vswitch/ovs/translate/slow_path_action.h"
 #include "vswitch/packet/packet.h"
@@ -177,28 +178,86 @@ TEST_F(ResolvingTest, APacketWaitsForTheAnswerToItsRoutersQuestion) {
   EXPECT_EQ(Dropped(vswitch::DropReason::kNoNeighbour), 0U);
 }
 
-TEST_F(ResolvingTest, APacketThatWaitedTooLongIsCounted) {
+TEST_F(ResolvingTest, TheSenderOfAPacketThatWaitedInVainIsTold) {
   worker_.Handle(Unresolved(), Time());
-  EXPECT_TRUE(worker_.ReleaseWaiting(Time() + SlowPathWorker::kResolveTimeout).empty());
+  const std::vector<PacketOut> out = worker_.ReleaseWaiting(Time() + SlowPathWorker::kResolveTimeout);
+  ASSERT_EQ(out.size(), 1U);
+  const packet::Packet error(out[0].frame);
+  EXPECT_EQ(error.icmp_type(), 3);
+  EXPECT_EQ(error.icmp_code(), 1) << "host unreachable";
+  EXPECT_EQ(error.ip_dst(), Ip("10.0.0.1"));
+  EXPECT_THAT(out[0].actions, HasSubstr(fmt::format("resubmit(,{})", static_cast<int>(Table::kRoute))));
   EXPECT_EQ(Dropped(vswitch::DropReason::kNoNeighbour), 1U);
   Announce(true);
   EXPECT_TRUE(worker_.ReleaseWaiting(Time()).empty());
 }
 
-TEST_F(ResolvingTest, ThreePacketsWaitForAnAddressAndNoMore) {
-  using Waiting = slowpath::WaitingPackets<int>;
-  Waiting waiting;
-  const vswitch::Owner a{vswitch::OwnerKind::kPort, "a"};
-  const vswitch::Owner b{vswitch::OwnerKind::kPort, "b"};
-  const auto address = [](uint32_t n) { return vswitch::ClaimKey(kNetwork, IpAddress::V4(n)); };
-  for (int i = 0; i < 3; ++i) EXPECT_TRUE(waiting.Add(address(1), {a, i, Time()}));
-  EXPECT_FALSE(waiting.Add(address(1), {b, 3, Time()}));
-  for (uint32_t n = 2; n < 2 + Waiting::kPerSender - 3; ++n)
-    EXPECT_TRUE(waiting.Add(address(n), {a, 0, Time()}));
-  EXPECT_FALSE(waiting.Add(address(1000), {a, 0, Time()})) << "a's share is spent";
-  EXPECT_TRUE(waiting.Add(address(1000), {b, 0, Time()})) << "b's is not";
-  EXPECT_EQ(waiting.TakeKnown([&](const vswitch::ClaimKey& key) { return key == address(1); }).size(), 3U);
-  EXPECT_TRUE(waiting.Add(address(1001), {a, 0, Time()}));
+// 3,000 hosts that only route into the network.
+class AnnouncementTest : public SlowPathWorkerTest {
+ protected:
+  static constexpr int kHosts = 3000;
+
+  AnnouncementTest() : view_(View()) {
+    for (int i = 0; i < kHosts; ++i) {
+      const HostId host(fmt::format("h{:04}", i));
+      const IpAddress vtep = IpAddress::V4(0xc6120000 + static_cast<uint32_t>(i));
+      view_.hosts.emplace(host, vswitch::RemoteHost{host, vtep, {vtep, {}}});
+      view_.networks.at(kNetwork).router_hosts.push_back(host);
+    }
+    SetView(view_, {{{PortId("vm"), 5}}, 1, 0});
+  }
+
+  // That 10.0.0.1 is at the VM, as the flow that shows it hands it over.
+  PacketIn Announced() const {
+    PacketIn in;
+    in.frame =
+        frames::Arp({MacAddress::Broadcast(), kVm}, 1, kVm, Ip("10.0.0.1"), MacAddress(), Ip("10.0.0.1"));
+    in.userdata = Userdata(slowpath::SlowPathCause::kAnnouncement);
+    in.in_port = 5;
+    in.metadata = 7;
+    return in;
+  }
+
+  vswitch::HostView view_;
+};
+
+TEST_F(AnnouncementTest, ReachesEveryHostInFewMessagesThatTheSwitchTakes) {
+  const std::vector<PacketOut> out = worker_.Handle(Announced(), Time());
+  constexpr size_t kCopies = kPartBytes / kTunnelCopyBytes;
+  EXPECT_EQ(out.size(), (kHosts + kCopies - 1) / kCopies);
+  std::string all;
+  for (const PacketOut& message : out) {
+    EXPECT_EQ(message.frame, Announced().frame);
+    size_t copies = 0;
+    for (size_t at = 0; (at = message.actions.find("output:1", at)) != std::string::npos; ++at) ++copies;
+    EXPECT_LE(copies, kCopies);
+    EXPECT_EQ(message.actions.find("set_field:0x7->tun_id,"), 0U) << "each message names the network";
+    EXPECT_LT(copies * kTunnelCopyFlowModBytes, kMaxFlowModBytes);
+    all += message.actions + ",";
+  }
+  for (const auto& [id, host] : view_.hosts)
+    EXPECT_THAT(all, HasSubstr(fmt::format("set_field:{}->tun_dst,output:1,", *host.vtep)));
+}
+
+TEST_F(AnnouncementTest, AFloodThroughATunnelCostsNoOtherNetworkItsFailover) {
+  const NetworkId other("other");
+  view_.networks.emplace(other, vswitch::NetworkView{other, "other", *Vni::From(8), 1450, true, {}});
+  SetView(view_, {{{PortId("vm"), 5}}, 1, 0});
+  const auto refused = [&] {
+    uint64_t count = 0;
+    for (const auto& [key, packets] : worker_.Drops()) {
+      if (key.second == vswitch::DropReason::kSlowPathRate) count += packets;
+    }
+    return count;
+  };
+  PacketIn through = Announced();
+  through.in_port = 1;
+  through.tunnel_source = Ip("198.18.0.2");
+  for (int i = 0; i < 50; ++i) worker_.Handle(through, Time());
+  EXPECT_EQ(refused(), 47U);
+  through.metadata = 8;
+  worker_.Handle(through, Time());
+  EXPECT_EQ(refused(), 47U);
 }
 
 TEST(SlowPathActionTest, UserdataIsReadAsItWasWritten) {

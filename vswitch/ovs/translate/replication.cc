@@ -105,4 +105,10 @@ CopyList AddReplication(const ReplicationPoint& point, const std::vector<CopyLis
   return reference;
 }
 
+std::vector<std::string> CutForPacketOuts(const std::vector<CopyList>& lists) {
+  std::vector<std::string> actions;
+  for (Part& part : Cut(lists, kPartBytes, kPartCopies)) actions.push_back(std::move(part.actions));
+  return actions;
+}
+
 }  // namespace kasane::ovs

@@ -57,4 +57,8 @@ struct CopyList {
 // the same copies: a part of it. With nothing to copy: no flow, nothing.
 CopyList AddReplication(const ReplicationPoint& point, const std::vector<CopyList>& lists, FlowTable& out);
 
+// All copies of `lists`, in as few lists of actions as packets sent by the agent may have (packet-outs), of
+// which none asks more of the datapath or of OpenFlow than it can do.
+std::vector<std::string> CutForPacketOuts(const std::vector<CopyList>& lists);
+
 }  // namespace kasane::ovs

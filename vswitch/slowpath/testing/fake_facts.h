@@ -19,6 +19,7 @@ struct FakeFacts : NetworkFacts {
   // Who may claim what, by the port or the outer source that the announcement came from.
   std::set<std::tuple<PortId, vswitch::ClaimKey, MacAddress>> port_claims;
   std::map<std::pair<IpAddress, MacAddress>, PortId> host_claims;
+  std::map<std::tuple<NetworkId, MacAddress, IpAddress>, PortId> remote_ports;
   std::map<NetworkId, std::vector<HostId>> members;
   std::map<NetworkId, std::vector<HostId>> routing;
   std::map<RouterId, std::vector<vswitch::RouterPort>> routers;
@@ -39,6 +40,10 @@ struct FakeFacts : NetworkFacts {
                                     const Origin& origin) const override {
     if (origin.outer_source) return Find(host_claims, {*origin.outer_source, mac});
     return port_claims.contains({*origin.port, address, mac}) ? origin.port : std::nullopt;
+  }
+  std::optional<PortId> FindRemotePort(const NetworkId& network, const MacAddress& mac,
+                                       const IpAddress& outer_source) const override {
+    return Find(remote_ports, {network, mac, outer_source});
   }
   Candidates FindCandidates(const vswitch::ClaimKey& address) const override {
     return Find(candidates, address).value_or(Candidates());
