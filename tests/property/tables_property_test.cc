@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
 #include <utility>
@@ -80,19 +81,13 @@ class Cloud {
 
   // A frame from a tunnel reaches the one local port that a MAC leads to, and nothing for what is elsewhere.
   void CheckMacs() const {
-    const auto peer = std::find_if(view_.hosts.begin(), view_.hosts.end(), [](const auto& host) {
-      return host.second.addresses.v4.has_value() || host.second.addresses.v6.has_value();
-    });
-    if (peer == view_.hosts.end()) return;
-    const vswitch::TunnelAddresses& from = peer->second.addresses;
+    const std::optional<IpAddress> peer = PeerVtep();
+    if (!peer) return;
     for (const auto& [key, claimants] : tables_->macs.entries()) {
       const auto* winner = tables_->macs.Winner(key);
       if (winner == nullptr || winner->rank == tables::Rank::kAllowed) continue;
       SCOPED_TRACE(fmt::format("network {} MAC {}", key.first, key.second));
-      const frames::Ip ip{*IpAddress::Parse("10.9.9.1"), *IpAddress::Parse("10.9.9.2"), 64};
-      const sim::Result result =
-          sim::FromTunnel(view_, from.v4 ? *from.v4 : *from.v6, winner->value.vni.value(),
-                          frames::Udp({key.second, random::NthMac(0xeeee)}, ip, 1, 2, 8));
+      const sim::Result result = FromTunnel(*peer, winner->value.vni, key.second);
       if (const auto* local = std::get_if<tables::LocalPlace>(&winner->value.place)) {
         ASSERT_EQ(result.deliveries.size(), 1U);
         EXPECT_EQ(result.deliveries.front().port, local->port);
@@ -100,6 +95,26 @@ class Cloud {
         EXPECT_TRUE(result.deliveries.empty());
         EXPECT_EQ(result.drop, vswitch::DropReason::kNotLocal);
       }
+    }
+  }
+
+  // The local ports that get a copy of a broadcast from a tunnel, and of a frame to a MAC that is nobody's.
+  void CheckReplication() const {
+    const std::optional<IpAddress> peer = PeerVtep();
+    if (!peer) return;
+    for (const auto& [id, claimants] : tables_->replication.entries()) {
+      SCOPED_TRACE(fmt::format("network {}", id));
+      const tables::Replication& replication = claimants.front().value;
+      const auto copies = [&](const MacAddress& to) {
+        std::vector<PortId> ports;
+        for (const auto& delivery : FromTunnel(*peer, replication.vni, to).deliveries) {
+          if (delivery.port) ports.push_back(*delivery.port);
+        }
+        std::sort(ports.begin(), ports.end());
+        return ports;
+      };
+      EXPECT_EQ(copies(MacAddress::Broadcast()), replication.all.ports);
+      EXPECT_EQ(copies(random::NthMac(0xeeef)), replication.unsecured.ports);
     }
   }
 
@@ -128,6 +143,20 @@ class Cloud {
   }
 
  private:
+  // Of a host whose tunnels are let in.
+  std::optional<IpAddress> PeerVtep() const {
+    for (const auto& [id, host] : view_.hosts) {
+      if (host.addresses.v4) return host.addresses.v4;
+      if (host.addresses.v6) return host.addresses.v6;
+    }
+    return std::nullopt;
+  }
+
+  sim::Result FromTunnel(const IpAddress& peer, Vni vni, const MacAddress& to) const {
+    const frames::Ip ip{*IpAddress::Parse("10.9.9.1"), *IpAddress::Parse("10.9.9.2"), 64};
+    return sim::FromTunnel(view_, peer, vni.value(), frames::Udp({to, random::NthMac(0xeeee)}, ip, 1, 2, 8));
+  }
+
   static std::string HopText(const MacAddress& source, const std::optional<IpAddress>& gateway) {
     return fmt::format("{} from {}", gateway ? gateway->ToString() : "link", source);
   }
@@ -224,6 +253,7 @@ TEST(TablesPropertyTest, TablesAndSimAgree) {
     const Cloud cloud(seed);
     cloud.CheckAddresses();
     cloud.CheckMacs();
+    cloud.CheckReplication();
     cloud.CheckRoutes();
     if (HasFailure()) {  // One cloud is enough to read.
       ADD_FAILURE() << cloud.ToText();
