@@ -1,6 +1,8 @@
 // What the walk hands to the slow path, and what becomes of the answers.
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "vswitch/packet/announcement.h"
 #include "vswitch/sim/walk.h"
 
@@ -35,11 +37,19 @@ void Walk::Handle(const slowpath::SlowPathPacket& packet) {
   for (const slowpath::Injection& injection : outcome.injections) Inject(packet.network, injection);
 }
 
-// Shows the slow path what may announce an address. True if that is the end of it: a reply to a router, which
-// is never forwarded, and of which one that announces nothing is discarded silently (RFC 4861, 7.1.2).
+// Shows the slow path what may announce an address. True if that is the end of it: a reply to a router that is
+// up, which is never forwarded, and of which one that announces nothing is discarded silently (RFC
+// 4861, 7.1.2).
 bool Walk::Announce(const vswitch::NetworkView& network) {
   if (packet::AnnouncedBy(packet_)) AskSlowPath(network.id, slowpath::SlowPathCause::kAnnouncement);
-  if (!IsReply(packet_) || !facts_.IsRouters(network.id, packet_.eth_dst())) return false;
+  const auto is_its = [&](const vswitch::RouterPort& port) {
+    return port.network == network.id && port.mac == packet_.eth_dst();
+  };
+  const bool to_router = std::any_of(view_.routers.begin(), view_.routers.end(), [&](const auto& entry) {
+    const vswitch::RouterView& router = entry.second;
+    return router.admin_state_up && std::any_of(router.ports.begin(), router.ports.end(), is_its);
+  });
+  if (!IsReply(packet_) || !to_router) return false;
   Note("l2", NetworkOwner(network.id), "an answer to a router ends here");
   return true;
 }
