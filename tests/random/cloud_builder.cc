@@ -247,6 +247,7 @@ void CloudBuilder::AddClaim() {
   } else {
     claim.address = IpAddress::V4(0x0a000000 + 210 + static_cast<uint32_t>(Below(random_, 6)));
   }
+  claim.router = Chance(random_, 3);
   claim.sequence = 1 + Below(random_, 3);
   claim.id = model::MakeClaimId(claim.network, claim.address);
   state_.address_claims[claim.id] = std::make_shared<model::AddressClaim>(claim);

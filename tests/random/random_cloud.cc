@@ -50,7 +50,7 @@ model::NetworkState RandomCloud(Random& random, const Kinds& kinds) {
   const auto networks = 1 + Below(random, 4);
   for (uint64_t n = 0; n < networks; ++n) builder.AddNetwork(n);
   for (const PortId& port : LocalPorts()) builder.AddVm(port, kHost);
-  const auto remotes = Below(random, 8);
+  const auto remotes = Below(random, 12);
   for (uint64_t n = 0; n < remotes; ++n) builder.AddVm(PortId(fmt::format("remote{}", n)), builder.AnyPeer());
   const auto routers = Below(random, 4);
   for (uint64_t n = 0; n < routers; ++n) builder.AddRouter(n);

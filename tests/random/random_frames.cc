@@ -25,37 +25,60 @@ Targets NewTargets() {
   return targets;
 }
 
-template <typename Ports>
-void AddPorts(Targets& targets, const Ports& ports, const Kinds& kinds, Random& random) {
-  for (const auto& [id, port] : ports) {
-    targets.macs.push_back(port.mac);
-    for (const IpAddress& ip : port.ips) targets.Add(port.mac, ip);
-    if (!Has(kinds, Kind::kUnannounced)) continue;
-    for (const vswitch::AllowedAddress& allowed : port.allowed) {
-      const bool host = allowed.prefix.length() == allowed.prefix.address().bits();
-      const IpAddress ip = Nth(allowed.prefix, host ? 0 : static_cast<uint32_t>(Below(random, 40)));
-      if (allowed.prefix.Contains(ip)) targets.Add(allowed.mac, ip);
-    }
+void AddAllowed(Targets& targets, const std::vector<vswitch::AllowedAddress>& allowed, const Kinds& kinds,
+                Random& random) {
+  if (!Has(kinds, Kind::kUnannounced)) return;
+  for (const vswitch::AllowedAddress& one : allowed) {
+    const bool host = one.prefix.length() == one.prefix.address().bits();
+    const IpAddress ip = Nth(one.prefix, host ? 0 : static_cast<uint32_t>(Below(random, 40)));
+    if (one.prefix.Contains(ip)) targets.Add(one.mac, ip);
   }
 }
 
-Targets TargetsOf(const vswitch::HostView& view, const Kinds& kinds, Random& random) {
-  Targets targets = NewTargets();
-  AddPorts(targets, view.ports, kinds, random);
-  AddPorts(targets, view.endpoints, kinds, random);
-  for (const auto& [key, claim] : view.claims) {
-    for (int i = 0; i < 2; ++i) targets.Add(claim.mac, key.second);
+// MACs mean something on the sender's network alone; addresses of others are routed to.
+template <typename Ports>
+void AddPorts(Targets& targets, const Ports& ports, const NetworkId& network, const Kinds& kinds,
+              Random& random) {
+  for (const auto& [id, port] : ports) {
+    if (port.network != network && !Chance(random, 4)) {
+      for (const IpAddress& ip : port.ips) targets.AddAddress(ip);
+      continue;
+    }
+    targets.Add(port.mac, IpAddress::LinkLocal(port.mac));
+    for (const IpAddress& ip : port.ips) targets.Add(port.mac, ip);
+    if constexpr (requires { port.allowed; }) AddAllowed(targets, port.allowed, kinds, random);
   }
+}
+
+void AddRouters(Targets& targets, const vswitch::HostView& view, const NetworkId& network, Random& random) {
   for (const auto& [id, router] : view.routers) {
     for (const vswitch::RouterPort& port : router.ports) {
-      targets.Add(port.mac, port.link_local);
-      targets.link_locals.emplace_back(port.mac, port.link_local);
+      const bool here = port.network == network || Chance(random, 4);
+      if (here) {
+        targets.Add(port.mac, port.link_local);
+        targets.routers.emplace_back(port.mac, port.link_local);
+      }
       for (const IpPrefix& address : port.addresses) {
+        // Of the subnet, and most likely nobody's.
+        targets.AddAddress(Nth(address.Network(), static_cast<uint32_t>(Below(random, 60))));
+        if (!here) continue;
+        targets.routers.emplace_back(port.mac, address.address());
         // Routers' MACs weigh more: most packets should be routed.
         for (int i = 0; i < 3; ++i) targets.Add(port.mac, address.address());
       }
     }
   }
+}
+
+Targets TargetsOf(const vswitch::HostView& view, const NetworkId& network, const Kinds& kinds, Random& random) {
+  Targets targets = NewTargets();
+  AddPorts(targets, view.ports, network, kinds, random);
+  AddPorts(targets, view.endpoints, network, kinds, random);
+  AddPorts(targets, view.reserved, network, kinds, random);
+  for (const auto& [key, claim] : view.claims) {
+    for (int i = 0; i < 2; ++i) targets.Add(claim.mac, key.second);
+  }
+  AddRouters(targets, view, network, random);
   return targets;
 }
 
@@ -64,8 +87,9 @@ const typename Map::mapped_type& AnyOf(const Map& map, Random& random) {
   return std::next(map.begin(), static_cast<std::ptrdiff_t>(Below(random, map.size())))->second;
 }
 
-Stimulus FromPeer(const vswitch::HostView& view, const Targets& targets, Random& random, const Kinds& kinds) {
+Stimulus FromPeer(const vswitch::HostView& view, Random& random, const Kinds& kinds) {
   const vswitch::RemoteEndpoint& remote = AnyOf(view.endpoints, random);
+  const Targets targets = TargetsOf(view, remote.network, kinds, random);
   std::vector<IpAddress> peers = PeerVteps();
   std::erase_if(peers, [&](const IpAddress& ip) { return ip.is_v6() && !view.tunnel_addresses.v6; });
   Stimulus stimulus;
@@ -79,10 +103,10 @@ Stimulus FromPeer(const vswitch::HostView& view, const Targets& targets, Random&
 }
 
 Stimulus WellFormed(const vswitch::HostView& view, Random& random, const Kinds& kinds) {
-  const Targets targets = TargetsOf(view, kinds, random);
   if (!view.endpoints.empty() && (view.ports.empty() || Chance(random, 5)))
-    return FromPeer(view, targets, random, kinds);
+    return FromPeer(view, random, kinds);
   const vswitch::LocalPort& local = AnyOf(view.ports, random);
+  const Targets targets = TargetsOf(view, local.network, kinds, random);
   return {local.id, {}, 0, Sender(targets, local.mac, local.ips, local.allowed, kinds, random).Make(), "none"};
 }
 
@@ -154,16 +178,17 @@ Bytes Sender::Neighbour() {
 }
 
 Bytes Sender::IpPacket() {
-  if (!targets_.link_locals.empty() && Chance(random_, 16)) return EchoToLinkLocal();
+  if (!targets_.routers.empty() && Chance(random_, 12)) return EchoToRouter();
   const bool v4 = Chance(random_, 2);
   Bytes frame = WholePacket(Eth(), {From(v4), Pick(targets_.Of(v4), random_), Ttl()});
   if (!Chance(random_, 5)) return frame;
   return Pick(frames::Fragments(frame, Chance(random_, 2) ? 8 : 64), random_);
 }
 
-Bytes Sender::EchoToLinkLocal() {
-  const auto& [mac, ip] = Pick(targets_.link_locals, random_);
-  return frames::Echo({mac, Source()}, {From(false), ip, Ttl()}, 1, DataBytes());
+Bytes Sender::EchoToRouter() {
+  const auto& [mac, ip] = Pick(targets_.routers, random_);
+  const IpAddress from = ip.is_v6() && Chance(random_, 2) ? IpAddress::LinkLocal(mac_) : From(ip.is_v4());
+  return frames::Echo({mac, Source()}, {from, ip, Ttl()}, 1, DataBytes());
 }
 
 Bytes Sender::WholePacket(const frames::Ethernet& eth, const frames::Ip& ip) {

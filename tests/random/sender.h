@@ -15,11 +15,12 @@ namespace kasane::random {
 struct Targets {
   std::vector<IpAddress> v4;
   std::vector<IpAddress> v6;
-  std::vector<std::pair<MacAddress, IpAddress>> link_locals;  // Of routers.
+  std::vector<std::pair<MacAddress, IpAddress>> routers;  // Their addresses, link-local ones too.
   std::vector<MacAddress> macs;
 
+  void AddAddress(const IpAddress& ip) { (ip.is_v4() ? v4 : v6).push_back(ip); }
   void Add(const MacAddress& mac, const IpAddress& ip) {
-    (ip.is_v4() ? v4 : v6).push_back(ip);
+    AddAddress(ip);
     macs.push_back(mac);
   }
   const std::vector<IpAddress>& Of(bool is_v4) const { return is_v4 ? v4 : v6; }
@@ -36,6 +37,7 @@ class Sender {
  private:
   MacAddress Source() { return Chance(random_, 12) ? Pick(targets_.macs, random_) : mac_; }
   frames::Ethernet Eth() { return {Pick(targets_.macs, random_), Source()}; }
+  frames::Ethernet EthToRouter();  // Where there is one.
   IpAddress From(bool v4);
   size_t DataBytes();
   uint8_t Ttl();
@@ -44,7 +46,7 @@ class Sender {
   Bytes Arp();
   Bytes Neighbour();
   Bytes IpPacket();
-  Bytes EchoToLinkLocal();
+  Bytes EchoToRouter();
   Bytes WholePacket(const frames::Ethernet& eth, const frames::Ip& ip);
 
   // special_frames.cc
@@ -60,6 +62,7 @@ class Sender {
   Bytes Dhcp();
   Bytes NeverRouted();
   Bytes Unannounced();
+  Bytes ProbeFor(const MacAddress& mac, const IpAddress& ip);
 
   const Targets& targets_;
   const std::vector<vswitch::AllowedAddress>& allowed_;

@@ -39,6 +39,12 @@ Bytes Sender::Special(Kind kind) {
   }
 }
 
+frames::Ethernet Sender::EthToRouter() {
+  frames::Ethernet eth = Eth();
+  if (!targets_.routers.empty() && !Chance(random_, 4)) eth.dst = Pick(targets_.routers, random_).first;
+  return eth;
+}
+
 Bytes Sender::AnyPacket() {
   const bool v4 = Chance(random_, 2);
   return WholePacket(Eth(), {From(v4), Pick(targets_.Of(v4), random_), Ttl()});
@@ -109,11 +115,12 @@ Bytes Sender::NdOptions() {
   if (!solicit) message[4] = static_cast<uint8_t>(Below(random_, 8) << 5);
   Append(message, target.bytes());
   const uint64_t count = Below(random_, 4);
+  const bool usual = Chance(random_, 2);  // The kind that belongs there, however often.
   for (uint64_t n = 0; n < count; ++n) {
     const std::vector<uint8_t> types = {1, 1, 1, 2, 2, 2, 5, 14, 253};
-    const std::vector<uint8_t> lengths = {1, 1, 1, 1, 2, 0};
+    const std::vector<uint8_t> lengths = {1, 1, 1, 1, 1, 1, 1, 1, 2, 0};
     const uint8_t length = Pick(lengths, random_);
-    message.push_back(Pick(types, random_));
+    message.push_back(usual ? static_cast<uint8_t>(solicit ? 1 : 2) : Pick(types, random_));
     message.push_back(length);
     Append(message, (Chance(random_, 3) ? Pick(targets_.macs, random_) : mac_).bytes());
     if (length == 2) message.resize(message.size() + 8, 0);
@@ -217,10 +224,17 @@ Bytes Sender::NeverRouted() {
     return v4 ? frames::Arp(Eth(), Chance(random_, 2) ? 1 : 2, mac_, source, MacAddress(), destination)
               : frames::Solicitation(Eth(), {source, destination, 255}, destination, &mac_);
   }
-  return WholePacket(Eth(), {source, destination, Ttl()});
+  return WholePacket(EthToRouter(), {source, destination, Ttl()});
 }
 
-// As one of those that it may be: a packet, a question, an answer to one, or an announcement.
+// Asks whether somebody has the address, before it takes it (RFC 5227, RFC 4862).
+Bytes Sender::ProbeFor(const MacAddress& mac, const IpAddress& ip) {
+  if (ip.is_v4()) return frames::Arp({MacAddress::Broadcast(), mac}, 1, mac, IpAddress(), MacAddress(), ip);
+  const IpAddress group = SolicitedNode(ip);
+  return frames::Solicitation({MulticastMac(group), mac}, {Ip("::"), group, 255}, ip, nullptr);
+}
+
+// As one of those that it may be: a packet, a question, an answer to one, an announcement or a probe.
 Bytes Sender::Unannounced() {
   if (allowed_.empty()) return AnyPacket();
   const vswitch::AllowedAddress& as = Pick(allowed_, random_);
@@ -229,8 +243,12 @@ Bytes Sender::Unannounced() {
   const bool v4 = own.is_v4();
   const IpAddress other = Pick(targets_.Of(v4), random_);
   frames::Ethernet eth{Pick(targets_.macs, random_), as.mac};
-  const auto form = Below(random_, 5);
-  if (form < 2) return WholePacket(eth, {own, other, Ttl()});
+  const auto form = Below(random_, 7);
+  if (form < 2) {
+    if (Chance(random_, 2)) eth.dst = EthToRouter().dst;
+    return WholePacket(eth, {own, other, Ttl()});
+  }
+  if (form > 4) return ProbeFor(as.mac, own);
   const bool everybody = form == 2;
   if (v4) {
     if (everybody) eth.dst = MacAddress::Broadcast();
