@@ -152,8 +152,9 @@ class BigSwitch {
     for (const char* name : {"phy0", "phy1"}) RunCommand({"ip", "link", "set", name, "mtu", "9000", "up"});
     MakeUnderlay();
     MakePorts();
-    absl::StatusOr<std::unique_ptr<OpenFlowChannel>> channel =
-        OpenOpenFlowChannel(ovs_.run_dir() + "/br-int.mgmt");
+    absl::StatusOr<std::unique_ptr<OpenFlowChannel>> channel = absl::UnavailableError("not tried");
+    for (const auto end = steady_clock::now() + kPatience; !channel.ok() && steady_clock::now() < end;)
+      channel = OpenOpenFlowChannel(ovs_.run_dir() + "/br-int.mgmt");
     EXPECT_TRUE(channel.ok()) << channel.status();
     installer_ = std::make_unique<FlowInstaller>(*std::move(channel));
   }
@@ -202,17 +203,18 @@ class BigSwitch {
     RunCommand({"ip", "-batch", ovs_.run_dir() + "/up"});
   }
 
-  // The second kernel makes two or three a second, in any order. One in a hundred is asked for: a question may
-  // wait for as long as a port takes.
+  // The second kernel makes some six a second, in any order. A question may wait for as long as a port takes,
+  // so that few are asked before the end.
   static void WaitForPorts() {
     const auto start = steady_clock::now();
-    for (size_t missing = 1; missing != 0 && steady_clock::now() < start + std::chrono::minutes(40);) {
-      poll(nullptr, 0, 10'000);
-      missing = 0;
-      for (size_t i = 0; i < kPorts; i += 100) missing += if_nametoindex(PortName(i).c_str()) == 0 ? 1 : 0;
-      fmt::print("of every hundredth of {} ports {} are missing after {} s\n", kPorts, missing,
+    for (size_t step = 100; step != 0 && steady_clock::now() < start + std::chrono::minutes(40);) {
+      size_t missing = 0;
+      for (size_t i = 0; i < kPorts; i += step) missing += if_nametoindex(PortName(i).c_str()) == 0 ? 1 : 0;
+      fmt::print("of {} ports {} are missing after {} s\n", kPorts / step, missing,
                  std::chrono::duration_cast<std::chrono::seconds>(steady_clock::now() - start).count());
       std::fflush(stdout);
+      if (missing == 0) step = step == 100 ? 1 : 0;
+      if (step != 0) poll(nullptr, 0, 10'000);
     }
   }
 
