@@ -39,7 +39,8 @@ void AddAllowed(Targets& targets, const std::vector<vswitch::AllowedAddress>& al
 template <typename Ports>
 void AddPorts(Targets& targets, const Ports& ports, const NetworkId& network, const Kinds& kinds,
               Random& random) {
-  for (const auto& [id, port] : ports) {
+  for (const auto& entry : ports) {
+    const auto& port = entry.second;
     if (port.network != network && !Chance(random, 4)) {
       for (const IpAddress& ip : port.ips) targets.AddAddress(ip);
       continue;
