@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/log.h"
 #include "vswitch/ovs/shim/ovs_shim.h"
 #include "vswitch/ovs/shim/shim_text.h"
 
@@ -102,6 +103,8 @@ void SlowPathThread::Send(const std::vector<PacketOut>& packets) {
     // An answer that does not fit in the queue is lost, as on any wire: who asked asks again.
     ShimText error;
     kovs_packets_send(packets_.get(), out.frame.data(), out.frame.size(), out.actions.c_str(), error.out());
+    if (const std::string text = error.str(); !text.empty())
+      log::Error("bug: a packet of the agent's cannot be sent", {{"actions", out.actions}, {"reason", text}});
   }
 }
 

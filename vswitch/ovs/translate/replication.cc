@@ -23,9 +23,10 @@ struct Part {
     return actions.empty() || (bytes + copy.bytes <= max_bytes && outputs + copy.outputs <= max_outputs);
   }
   void Add(const std::string& before, const Copy& copy) {
-    actions += before;
-    if (!actions.empty() && actions.back() != ',') actions += ',';
-    actions += copy.actions;
+    for (const std::string& text : {before, copy.actions}) {
+      if (!actions.empty() && actions.back() != ',') actions += ',';
+      actions += text;
+    }
     bytes += copy.bytes;
     outputs += copy.outputs;
   }

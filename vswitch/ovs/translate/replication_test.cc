@@ -221,6 +221,13 @@ TEST(ReplicationTest, FewCopiesAreOneFlowWithoutGroups) {
   EXPECT_THAT(walk.datapath_flows(), SizeIs(1));
 }
 
+TEST(ReplicationTest, ListsOfOneMessageAreSeparated) {
+  const std::vector<CopyList> lists = {{.before = "", .copies = {{"output:1"}, {"output:2"}}},
+                                       {.before = "set_field:0x7->tun_id,", .copies = {{"output:3"}}}};
+  EXPECT_EQ(CutForPacketOuts(lists),
+            std::vector<std::string>{"output:1,output:2,set_field:0x7->tun_id,output:3"});
+}
+
 TEST(ReplicationTest, ItsFlowsAreNoLargerThanAMessage) {
   const FlowTable table = Network(3000, 2000);
   for (const auto& [key, value] : table.flows()) {
