@@ -71,8 +71,12 @@ std::optional<Copy> CopyFor(const slowpath::Injection& injection, const std::map
 }  // namespace
 
 SlowPathWorker::SlowPathWorker(slowpath::RateLimit limit,
-                               std::function<void(const slowpath::Announcement&)> on_announcement)
-    : on_announcement_(std::move(on_announcement)), context_(std::make_shared<Context>()), admission_(limit) {}
+                               std::function<void(const slowpath::Announcement&)> on_announcement,
+                               std::chrono::milliseconds resolve_timeout)
+    : on_announcement_(std::move(on_announcement)),
+      resolve_timeout_(resolve_timeout),
+      context_(std::make_shared<Context>()),
+      admission_(limit) {}
 
 void SlowPathWorker::SetTables(std::shared_ptr<const tables::ForwardingTables> tables,
                                const Bindings& bindings) {
@@ -174,7 +178,7 @@ void SlowPathWorker::Keep(const slowpath::SlowPathOutcome& outcome, const vswitc
   const std::lock_guard lock(mutex_);
   if (outcome.drop) admission_.CountDrop(sender, *outcome.drop);
   if (!outcome.waits_for) return;
-  if (const auto lost = waiting_.Add(*outcome.waits_for, {sender, in, now + kResolveTimeout}))
+  if (const auto lost = waiting_.Add(*outcome.waits_for, {sender, in, now + resolve_timeout_}))
     admission_.CountDrop(lost->sender, vswitch::DropReason::kNoNeighbour);
 }
 

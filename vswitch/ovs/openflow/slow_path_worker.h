@@ -42,9 +42,10 @@ struct PacketOut {
 class SlowPathWorker {
  public:
   // `on_announcement` is called from Handle().
-  SlowPathWorker(slowpath::RateLimit limit, std::function<void(const slowpath::Announcement&)> on_announcement);
+  // `resolve_timeout`: how long a packet waits for the answer to a router's question.
+  SlowPathWorker(slowpath::RateLimit limit, std::function<void(const slowpath::Announcement&)> on_announcement,
+                 std::chrono::milliseconds resolve_timeout = kResolveTimeout);
 
-  // How long a packet waits for the answer to a router's question.
   static constexpr std::chrono::seconds kResolveTimeout{1};
 
   // `tables` built with PluggedPorts(bindings), as what is installed.
@@ -77,6 +78,7 @@ class SlowPathWorker {
             std::chrono::steady_clock::time_point now);
 
   const std::function<void(const slowpath::Announcement&)> on_announcement_;
+  const std::chrono::milliseconds resolve_timeout_;
   mutable std::mutex mutex_;
   std::shared_ptr<const Context> context_;
   slowpath::Admission admission_;

@@ -1,6 +1,7 @@
 // What an operator configures about the OVS datapath.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -23,6 +24,8 @@ struct OvsConfig {
   // What one port may have replicated: broadcast, multicast, unknown unicast. Nothing: no limit.
   std::optional<MeterRate> replication_limit = MeterRate{1000, 1000};
   slowpath::RateLimit slow_path_rate = {};  // Questions that one port, or one other host, may have answered.
+  std::chrono::milliseconds resolve_timeout{
+      1000};  // A packet waits so long for its next hop; then its sender is told.
 
   std::string Remote() const { return ovsdb_remote.empty() ? "unix:" + run_dir + "/db.sock" : ovsdb_remote; }
   std::string OpenFlowSocket() const { return run_dir + "/" + bridge + ".mgmt"; }
