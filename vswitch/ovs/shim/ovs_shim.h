@@ -165,8 +165,8 @@ bool kovs_packets_run(struct kovs_packets* packets, kovs_packet_cb* callback, vo
 void kovs_packets_wait(struct kovs_packets* packets);  // Wake the poll loop when there is something to do.
 
 // Has the switch perform `actions` (ovs-actions(7)) on a frame, whose in_port is CONTROLLER; sent by the next
-// kovs_packets_run(). Not acknowledged. False: it was not sent, because the queue is full, or, with `*error` set,
-// because `actions` cannot be read.
+// kovs_packets_run(). Not acknowledged. False: it was not sent, because the queue is full, or, with `*error`
+// set, because `actions` cannot be read.
 bool kovs_packets_send(struct kovs_packets* packets, const void* frame, size_t size, const char* actions,
                        char** error);
 
