@@ -1,6 +1,5 @@
 #include "agent/reconcile/event_queue.h"
 
-#include <algorithm>
 #include <utility>
 #include <variant>
 
@@ -13,20 +12,12 @@ void EventQueue::Push(Event event) {
     if (std::holds_alternative<DatapathChanged>(event) && std::exchange(datapath_changed_, true)) return;
     if (const auto* announced = std::get_if<AddressAnnounced>(&event)) {
       const PortId& port = announced->announcement.port;
-      if (!HasRoom(port)) return;
-      ++announcements_;
-      ++announcements_of_[port];
+      if (!announcements_.HasRoom(port)) return;
+      announcements_.Take(port);
     }
     events_.push_back(std::move(event));
   }
   ready_.notify_one();
-}
-
-bool EventQueue::HasRoom(const PortId& port) const {
-  const auto waiting = announcements_of_.find(port);
-  const size_t own = waiting == announcements_of_.end() ? 0 : waiting->second;
-  const size_t room = announcements_ < kMaxAnnouncements ? kMaxAnnouncements - announcements_ : 0;
-  return own < std::clamp(room, size_t{1}, kMaxAnnouncementsOfPort);
 }
 
 std::optional<std::vector<Event>> EventQueue::TakeAll(std::optional<Clock::time_point> until) {
@@ -39,8 +30,7 @@ std::optional<std::vector<Event>> EventQueue::TakeAll(std::optional<Clock::time_
   }
   if (closed_) return std::nullopt;
   datapath_changed_ = false;
-  announcements_ = 0;
-  announcements_of_.clear();
+  announcements_.Clear();
   return std::exchange(events_, {});
 }
 

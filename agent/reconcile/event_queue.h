@@ -3,13 +3,13 @@
 
 #include <chrono>
 #include <condition_variable>
-#include <map>
 #include <mutex>
 #include <optional>
 #include <variant>
 #include <vector>
 
 #include "agent/sync/sync_link.h"
+#include "base/fair_share.h"
 #include "base/ids.h"
 #include "vswitch/slowpath/slow_path.h"
 
@@ -27,9 +27,8 @@ using Event = std::variant<StreamOpened, Welcomed, BatchArrived, SyncCompleted, 
                            AddressAnnounced>;
 
 // Many producers, one consumer. Its length is bounded by its producers: SyncClient reads no further while
-// too many batches are not handled, DatapathChanged is kept once, and of announcements no more than
-// kMaxAnnouncements and one of each further port wait: the next ones are lost, as frames may be. Of one port no
-// more wait than there is room left, so that however many flood, another one's finds some.
+// too many batches are not handled, DatapathChanged is kept once, and of announcements each port has its fair
+// share of kMaxAnnouncements: the next ones are lost, as frames may be.
 class EventQueue {
  public:
   using Clock = std::chrono::steady_clock;
@@ -47,14 +46,12 @@ class EventQueue {
   void Close();
 
  private:
-  bool HasRoom(const PortId& port) const;
-
   std::mutex mutex_;
   std::condition_variable ready_;
-  std::vector<Event> events_;                  // Guarded by mutex_, as all below.
-  bool datapath_changed_ = false;              // events_ holds a DatapathChanged.
-  size_t announcements_ = 0;                   // How many of events_ are AddressAnnounced ...
-  std::map<PortId, size_t> announcements_of_;  // ... by the port that speaks.
+  std::vector<Event> events_;      // Guarded by mutex_, as all below.
+  bool datapath_changed_ = false;  // events_ holds a DatapathChanged.
+  // Those of events_ that are AddressAnnounced, by the port that speaks.
+  FairShare<PortId> announcements_{kMaxAnnouncements, kMaxAnnouncementsOfPort};
   bool closed_ = false;
 };
 

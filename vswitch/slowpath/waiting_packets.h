@@ -1,5 +1,5 @@
-// Packets that wait for an answer to a router's question (ARP, ND): a few for each address asked for, for a
-// second. A datapath keeps them here in the form that it injects packets from. Not thread-safe.
+// Packets that wait for an answer to a router's question (ARP, ND): a few for each address asked for, for
+// kResolveTimeout. A datapath keeps them here in the form that it injects packets from. Not thread-safe.
 #pragma once
 
 #include <algorithm>
@@ -11,10 +11,13 @@
 #include <utility>
 #include <vector>
 
+#include "base/fair_share.h"
 #include "vswitch/datapath.h"
 #include "vswitch/host_view.h"
 
 namespace kasane::slowpath {
+
+inline constexpr std::chrono::seconds kResolveTimeout{1};
 
 template <typename Payload>
 class WaitingPackets {
@@ -32,20 +35,16 @@ class WaitingPackets {
   };
 
   // Returns what found no room and is lost: this packet, or the oldest at the same address of a sender that has
-  // more of them there. No sender has more in all than there is room left, and who has none finds some.
+  // more of them there. In all each sender has its fair share.
   std::optional<Waiting> Add(const vswitch::ClaimKey& address, Waiting packet) {
-    const auto of_sender = by_sender_.find(packet.sender);
-    const size_t has = of_sender == by_sender_.end() ? 0 : of_sender->second;
-    const size_t room = total_ < kTotal ? kTotal - total_ : 0;
-    if (has >= std::clamp(room, size_t{1}, kPerSender)) return packet;
+    if (!senders_.HasRoom(packet.sender)) return packet;
     std::optional<Waiting> displaced;
     if (const auto there = by_address_.find(address);
         there != by_address_.end() && there->second.size() >= kPerAddress) {
       displaced = TakeFromLarger(there->second, packet.sender);
       if (!displaced) return packet;
     }
-    ++by_sender_[packet.sender];
-    ++total_;
+    senders_.Take(packet.sender);
     by_address_[address].push_back(std::move(packet));
     return displaced;
   }
@@ -86,7 +85,7 @@ class WaitingPackets {
     if (larger == packets.end()) return std::nullopt;
     Waiting taken = std::move(*larger);
     packets.erase(larger);
-    Release(taken.sender);
+    senders_.Release(taken.sender);
     return taken;
   }
 
@@ -101,20 +100,12 @@ class WaitingPackets {
       at->second = std::move(kept);
       at = at->second.empty() ? by_address_.erase(at) : std::next(at);
     }
-    for (const Waiting& packet : taken) Release(packet.sender);
+    for (const Waiting& packet : taken) senders_.Release(packet.sender);
     return taken;
   }
 
-  // One packet of `sender` has gone.
-  void Release(const vswitch::Owner& sender) {
-    const auto of_sender = by_sender_.find(sender);
-    if (--of_sender->second == 0) by_sender_.erase(of_sender);
-    --total_;
-  }
-
   std::map<vswitch::ClaimKey, std::vector<Waiting>> by_address_;  // None is empty.
-  std::map<vswitch::Owner, size_t> by_sender_;                    // None is 0.
-  size_t total_ = 0;
+  FairShare<vswitch::Owner> senders_{kTotal, kPerSender};
 };
 
 }  // namespace kasane::slowpath

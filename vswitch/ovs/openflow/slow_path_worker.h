@@ -44,9 +44,7 @@ class SlowPathWorker {
   // `on_announcement` is called from Handle().
   // `resolve_timeout`: how long a packet waits for the answer to a router's question.
   SlowPathWorker(slowpath::RateLimit limit, std::function<void(const slowpath::Announcement&)> on_announcement,
-                 std::chrono::milliseconds resolve_timeout = kResolveTimeout);
-
-  static constexpr std::chrono::seconds kResolveTimeout{1};
+                 std::chrono::milliseconds resolve_timeout = slowpath::kResolveTimeout);
 
   // `tables` built with PluggedPorts(bindings), as what is installed.
   void SetTables(std::shared_ptr<const tables::ForwardingTables> tables, const Bindings& bindings);

@@ -164,7 +164,7 @@ TEST_F(ResolvingTest, APacketWaitsForTheAnswerToItsRoutersQuestion) {
   EXPECT_EQ(question.arp_tpa(), Ip("10.0.0.9"));
   EXPECT_EQ(question.arp_spa(), Ip("10.0.0.254"));
   EXPECT_TRUE(worker_.ReleaseWaiting(Time()).empty());
-  EXPECT_EQ(worker_.NextExpiry(), Time() + SlowPathWorker::kResolveTimeout);
+  EXPECT_EQ(worker_.NextExpiry(), Time() + slowpath::kResolveTimeout);
 
   Announce(true);
   const std::vector<PacketOut> released = worker_.ReleaseWaiting(Time());
@@ -180,7 +180,7 @@ TEST_F(ResolvingTest, APacketWaitsForTheAnswerToItsRoutersQuestion) {
 
 TEST_F(ResolvingTest, TheSenderOfAPacketThatWaitedInVainIsTold) {
   worker_.Handle(Unresolved(), Time());
-  const std::vector<PacketOut> out = worker_.ReleaseWaiting(Time() + SlowPathWorker::kResolveTimeout);
+  const std::vector<PacketOut> out = worker_.ReleaseWaiting(Time() + slowpath::kResolveTimeout);
   ASSERT_EQ(out.size(), 1U);
   const packet::Packet error(out[0].frame);
   EXPECT_EQ(error.icmp_type(), 3);

@@ -9,6 +9,7 @@
 #include "vswitch/host_view.h"
 #include "vswitch/ovs/translate/flow_table.h"
 #include "vswitch/slowpath/rate_limiter.h"
+#include "vswitch/slowpath/waiting_packets.h"
 
 namespace kasane::ovs {
 
@@ -24,8 +25,8 @@ struct OvsConfig {
   // What one port may have replicated: broadcast, multicast, unknown unicast. Nothing: no limit.
   std::optional<MeterRate> replication_limit = MeterRate{1000, 1000};
   slowpath::RateLimit slow_path_rate = {};  // Questions that one port, or one other host, may have answered.
-  std::chrono::milliseconds resolve_timeout{
-      1000};  // A packet waits so long for its next hop; then its sender is told.
+  // So long a packet waits for its next hop; then its sender is told.
+  std::chrono::milliseconds resolve_timeout = slowpath::kResolveTimeout;
 
   std::string Remote() const { return ovsdb_remote.empty() ? "unix:" + run_dir + "/db.sock" : ovsdb_remote; }
   std::string OpenFlowSocket() const { return run_dir + "/" + bridge + ".mgmt"; }
