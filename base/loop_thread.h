@@ -1,6 +1,7 @@
 // A thread that loops until it is stopped: it sleeps in a poll of its own, and others wake it.
 //
-//   thread_.Start([this] { while (!thread_.stopping()) { thread_.Drain(); ...; poll(thread_.wake_fd(), ...); }
+//   thread_.Start([this] {
+//     while (!thread_.stopping()) { thread_.Drain(); ...; poll(thread_.wake_fd(), ...); }
 //   });
 //
 // Declare it last: its destructor joins, so that nothing which the loop uses is gone before.

@@ -1,9 +1,8 @@
 // Who may ask the slow path how often, and what it dropped. Each budget has the name of who spends it, so that
 // one port's flood, or one network's, costs no other its answers or its failover:
 // - of what a port of this host sends, that port;
-// - of what comes through a tunnel, the port of that network and peer which has the frame's source MAC; with
-// any
-//   other MAC, the peer, in that network.
+// - of what comes through a tunnel, the port of that network and peer which has the frame's source MAC;
+// - of what comes through a tunnel with any other MAC, the peer, in that network.
 // Not thread-safe.
 #pragma once
 

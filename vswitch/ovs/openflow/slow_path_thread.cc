@@ -45,22 +45,14 @@ void SlowPathThread::Close::operator()(kovs_packets* packets) const { kovs_packe
 SlowPathThread::SlowPathThread(std::string openflow_socket, std::unique_ptr<SlowPathWorker> worker)
     : socket_(std::move(openflow_socket)), worker_(std::move(worker)) {}
 
-SlowPathThread::~SlowPathThread() { Stop(); }
-
 void SlowPathThread::Start(std::function<void()> on_change) {
   on_change_ = std::move(on_change);
-  thread_ = std::thread([this] { Run(); });
-}
-
-void SlowPathThread::Stop() {
-  stop_ = true;
-  wake_.Wake();
-  if (thread_.joinable()) thread_.join();
+  thread_.Start([this] { Run(); });
 }
 
 void SlowPathThread::SwitchIsThere() {
   connect_now_ = true;
-  wake_.Wake();
+  thread_.Wake();
 }
 
 std::string SlowPathThread::Problem() const {
@@ -109,7 +101,7 @@ void SlowPathThread::Send(const std::vector<PacketOut>& packets) {
 }
 
 void SlowPathThread::Run() {
-  while (!stop_) {
+  while (!thread_.stopping()) {
     const bool now = connect_now_.exchange(false);
     if (!packets_ && (now || kovs_now_ms() >= connect_at_)) Connect();
     const auto handle = [](void* self, const kovs_packet_in* packet) {
@@ -118,7 +110,7 @@ void SlowPathThread::Run() {
     if (packets_ && !kovs_packets_run(packets_.get(), handle, this)) Disconnected("the connection broke");
     const auto released = worker_->ReleaseWaiting(std::chrono::steady_clock::now());
     if (packets_) Send(released);
-    kovs_poll_fd(wake_.fd());
+    kovs_poll_fd(thread_.wake_fd());
     if (const auto expiry = worker_->NextExpiry()) {
       const auto left =
           std::chrono::ceil<std::chrono::milliseconds>(*expiry - std::chrono::steady_clock::now());
@@ -129,8 +121,8 @@ void SlowPathThread::Run() {
     } else {
       kovs_poll_timer(static_cast<int>(std::max<int64_t>(0, connect_at_ - kovs_now_ms())));
     }
-    if (!stop_ && !connect_now_) kovs_poll_block();
-    wake_.Drain();
+    if (!thread_.stopping() && !connect_now_) kovs_poll_block();
+    thread_.Drain();
   }
   packets_.reset();
 }

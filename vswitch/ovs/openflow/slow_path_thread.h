@@ -7,9 +7,8 @@
 #include <memory>
 #include <mutex>
 #include <string>
-#include <thread>
 
-#include "base/wake_fd.h"
+#include "base/loop_thread.h"
 #include "vswitch/ovs/openflow/slow_path_worker.h"
 
 struct kovs_packets;
@@ -19,18 +18,17 @@ namespace kasane::ovs {
 class SlowPathThread {
  public:
   SlowPathThread(std::string openflow_socket, std::unique_ptr<SlowPathWorker> worker);
-  ~SlowPathThread();
   SlowPathThread(const SlowPathThread&) = delete;
   SlowPathThread& operator=(const SlowPathThread&) = delete;
 
   // Called once. `on_change` is called from the thread when Problem() changed.
   void Start(std::function<void()> on_change);
-  void Stop();           // No callback is running or comes after it returns.
-  void SwitchIsThere();  // Connect now, if there is no connection. Any thread.
+  void Stop() { thread_.Stop(); }  // No callback is running or comes after it returns.
+  void SwitchIsThere();            // Connect now, if there is no connection. Any thread.
 
   SlowPathWorker& worker() { return *worker_; }
-  void ViewChanged() { wake_.Wake(); }  // Packets that waited for it go on. Any thread.
-  std::string Problem() const;          // Why packets do not reach the agent; empty if they do, or soon will.
+  void ViewChanged() { thread_.Wake(); }  // Packets that waited for it go on. Any thread.
+  std::string Problem() const;            // Why packets do not reach the agent; empty if they do, or soon will.
 
  private:
   struct Close {
@@ -46,8 +44,6 @@ class SlowPathThread {
 
   const std::string socket_;
   const std::unique_ptr<SlowPathWorker> worker_;
-  WakeFd wake_;
-  std::atomic<bool> stop_ = false;
   std::atomic<bool> connect_now_ = false;
   std::function<void()> on_change_;
 
@@ -59,7 +55,7 @@ class SlowPathThread {
   int64_t connect_at_ = 0;
   int failures_ = 0;
 
-  std::thread thread_;
+  LoopThread thread_;
 };
 
 }  // namespace kasane::ovs

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "vswitch/ovs/translate/actions.h"
 #include "vswitch/ovs/translate/datapath_bounds.h"
 #include "vswitch/ovs/translate/numbers.h"
 #include "vswitch/ovs/translate/pipeline.h"
@@ -47,8 +48,8 @@ PacketOut RoutedAgain(const PacketIn& in) {
   const auto load = [&](std::string_view name) {
     return fmt::format("set_field:{:#x}->{},", in.registers[Number(name)], name);
   };
-  return {in.frame, fmt::format("{}{}{}{}resubmit(,{})", load(reg::kRouter), load(reg::kHops),
-                                load(reg::kEntry), load(reg::kInPort), static_cast<int>(Table::kRoute))};
+  return {in.frame, load(reg::kRouter) + load(reg::kHops) + load(reg::kEntry) + load(reg::kInPort) +
+                        Resubmit(Table::kRoute)};
 }
 
 // Where an injection goes that is one of many copies of a frame: a port or a host. Nothing if it is none, or
@@ -83,7 +84,7 @@ void SlowPathWorker::SetTables(std::shared_ptr<const tables::ForwardingTables> t
   auto context = std::make_shared<Context>();
   context->bindings = bindings;
   for (const auto& [id, number] : bindings.ports) context->ports.emplace(number, id);
-  context->router_keys = AssignNumbers(*tables).routers;
+  context->router_keys = AssignRouterNumbers(*tables);
   for (const auto& [id, key] : context->router_keys) context->routers.emplace(key, id);
   for (const auto& [id, network] : tables->networks.entries()) {
     context->networks.emplace(network.front().value.vni.value(), id);
@@ -133,9 +134,9 @@ std::vector<PacketOut> SlowPathWorker::ToPacketOuts(const Context& context, cons
   for (auto at = injections.begin(); at != injections.end();) {
     if (at->router) {
       if (const auto key = Find(context.router_keys, *at->router))
-        out.push_back({std::move(at->frame),
-                       fmt::format("set_field:{:#x}->{},set_field:{:#x}->{},resubmit(,{})", *key, reg::kRouter,
-                                   InPort(in), reg::kInPort, static_cast<int>(Table::kRoute))});
+        out.push_back(
+            {std::move(at->frame), fmt::format("set_field:{:#x}->{},set_field:{:#x}->{},{}", *key, reg::kRouter,
+                                               InPort(in), reg::kInPort, Resubmit(Table::kRoute))});
       ++at;
       continue;
     }

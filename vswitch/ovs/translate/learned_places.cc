@@ -1,18 +1,16 @@
 #include "vswitch/ovs/translate/learned_places.h"
 
-#include <xxhash.h>
-
 #include <set>
 #include <string>
+
+#include "vswitch/ovs/translate/pipeline.h"
 
 namespace kasane::ovs {
 namespace {
 
 constexpr uint32_t kHostBit = uint32_t{1} << 31;
 
-uint32_t Hash(const std::string& text) {
-  return static_cast<uint32_t>(XXH3_64bits(text.data(), text.size())) & ~kHostBit;
-}
+uint32_t Hash(const std::string& text) { return NumberHash(text) & ~kHostBit; }
 
 uint32_t TakeFree(uint32_t place, std::set<uint32_t>& taken) {
   while (!taken.insert(place).second) place = (place + 1) & ~kHostBit;

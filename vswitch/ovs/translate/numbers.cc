@@ -7,7 +7,6 @@
 #include "vswitch/ovs/translate/pipeline.h"
 
 namespace kasane::ovs {
-namespace {
 
 std::map<RouterId, uint32_t> AssignRouterNumbers(const tables::ForwardingTables& tables) {
   std::map<RouterId, uint32_t> numbers;
@@ -19,6 +18,8 @@ std::map<RouterId, uint32_t> AssignRouterNumbers(const tables::ForwardingTables&
   }
   return numbers;
 }
+
+namespace {
 
 std::map<tables::LearningKey, uint32_t> AssignLearnedHosts(const tables::ForwardingTables& tables) {
   std::map<NetworkId, std::map<HostId, std::vector<PortId>>> behind;

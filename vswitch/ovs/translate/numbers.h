@@ -20,6 +20,8 @@ struct Numbers {
   bool operator==(const Numbers&) const = default;
 };
 
+std::map<RouterId, uint32_t> AssignRouterNumbers(const tables::ForwardingTables& tables);
+// All of them, those of the routers too.
 Numbers AssignNumbers(const tables::ForwardingTables& tables);
 
 }  // namespace kasane::ovs

@@ -52,14 +52,13 @@ std::vector<Part> Cut(const std::vector<CopyList>& lists, size_t max_bytes, size
 void AddGroups(FlowTable& out) {
   std::string fan_out = "type=all";
   for (size_t i = 0; i < kMaxParts; ++i) {
-    fan_out += fmt::format(",bucket=bucket_id={0},actions=set_field:{0}->{1},resubmit(,{2})", i, reg::kPart,
-                           static_cast<int>(Table::kPart));
+    fan_out += fmt::format(",bucket=bucket_id={0},actions=set_field:{0}->{1},{2}", i, reg::kPart,
+                           Resubmit(Table::kPart));
   }
   out.AddGroup(kFanOut, fan_out);
-  out.AddGroup(
-      kRecirculate,
-      fmt::format("type=select,selection_method=dp_hash,bucket=bucket_id=0,weight=1,actions=resubmit(,{})",
-                  static_cast<int>(Table::kCopies)));
+  out.AddGroup(kRecirculate,
+               fmt::format("type=select,selection_method=dp_hash,bucket=bucket_id=0,weight=1,actions={}",
+                           Resubmit(Table::kCopies)));
 }
 
 CopyList AddParts(const ReplicationPoint& point, std::vector<Part> parts, FlowTable& out) {
@@ -83,8 +82,8 @@ CopyList AddParts(const ReplicationPoint& point, std::vector<Part> parts, FlowTa
     Add(out, Table::kPart, 100, match, fmt::format("group:{}", kRecirculate), point.owner);
     Add(out, Table::kCopies, 100, match, std::move(parts[i].actions), point.owner);
     reference.copies.push_back(
-        {.actions = fmt::format("set_field:{}->{},set_field:{}->{},resubmit(,{})", kind, reg::kReplication, i,
-                                reg::kPart, static_cast<int>(Table::kCopies)),
+        {.actions = fmt::format("set_field:{}->{},set_field:{}->{},{}", kind, reg::kReplication, i, reg::kPart,
+                                Resubmit(Table::kCopies)),
          .bytes = parts[i].bytes,
          .outputs = parts[i].outputs});
   }
@@ -100,9 +99,7 @@ CopyList AddReplication(const ReplicationPoint& point, const std::vector<CopyLis
   if (parts.empty()) return reference;
   Part& only = parts.front();
   Add(out, point.table, point.priority, point.match, std::move(only.actions), point.owner);
-  reference.copies.push_back({.actions = fmt::format("resubmit(,{})", static_cast<int>(point.table)),
-                              .bytes = only.bytes,
-                              .outputs = only.outputs});
+  reference.copies.push_back({.actions = Resubmit(point.table), .bytes = only.bytes, .outputs = only.outputs});
   return reference;
 }
 

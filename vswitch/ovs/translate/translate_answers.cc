@@ -88,8 +88,8 @@ class AnswerTranslator {
         owner_);
     Add(out_, Table::kNdSize, 100, solicit,
         fmt::format("set_field:{:#x}->nd_reserved,set_field:2->nd_options_type,set_field:136->icmpv6_type,"
-                    "resubmit(,{})",
-                    Flags(), static_cast<int>(Table::kNdReply)),
+                    "{}",
+                    Flags(), Resubmit(Table::kNdReply)),
         owner_);
     Add(out_, Table::kNdReply, 100, fmt::format("icmp6,icmp_type=136,icmp_code=0,{}", target),
         fmt::format(

@@ -15,6 +15,12 @@ constexpr int kLearnedSeconds = 300;  // Since the MAC was last seen, as a bridg
 constexpr int kMaxLearnedPerOwner =
     2048;  // A port, or a host's in one network, that invents MACs fills its own share.
 
+std::string LearntAt(Vni vni, uint32_t place) {
+  return fmt::format("metadata={:#x},{}={:#x}", vni.value(), reg::kLearnedPlace, place);
+}
+
+}  // namespace
+
 // (network, MAC) to a place.
 std::string Learn(const vswitch::Owner& owner, uint32_t place) {
   return fmt::format(
@@ -23,14 +29,6 @@ std::string Learn(const vswitch::Owner& owner, uint32_t place) {
       static_cast<int>(Table::kLearned), kLearnedSeconds, CookieOf(owner, std::nullopt), kMaxLearnedPerOwner,
       place, reg::kLearnedPlaceField);
 }
-
-std::string LearntAt(Vni vni, uint32_t place) {
-  return fmt::format("metadata={:#x},{}={:#x}", vni.value(), reg::kLearnedPlace, place);
-}
-
-}  // namespace
-
-std::string LearnLocal(const vswitch::Owner& owner, uint32_t place) { return Learn(owner, place); }
 
 void AddLearntPort(Table table, Vni vni, const PortId& port, uint32_t place, const Bindings& bindings,
                    FlowTable& out) {

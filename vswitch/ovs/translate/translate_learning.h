@@ -12,9 +12,9 @@
 
 namespace kasane::ovs {
 
-// The action that remembers that the packet's source is behind the local port with this place
-// (learned_places.h), with a comma behind it.
-std::string LearnLocal(const vswitch::Owner& owner, uint32_t place);
+// The action that remembers that the packet's source is at `place` (learned_places.h), with a comma behind it.
+// `owner` is whose share of the switch's table it takes.
+std::string Learn(const vswitch::Owner& owner, uint32_t place);
 
 // What was learnt at the place of a port of this host goes there, in kUnknown or kTunnelUnknown.
 void AddLearntPort(Table table, Vni vni, const PortId& port, uint32_t place, const Bindings& bindings,

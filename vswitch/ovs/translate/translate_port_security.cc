@@ -130,7 +130,7 @@ void TranslateSources(const tables::Claimant<tables::Port>& winner, uint32_t num
 
 void AddAnySource(const vswitch::Owner& owner, uint32_t number, uint32_t place, FlowTable& out) {
   Add(out, Table::kPortSecurity, kAllowed, fmt::format("in_port={}", number),
-      LearnLocal(owner, place) + Goto(Table::kArp), owner);
+      Learn(owner, place) + Goto(Table::kArp), owner);
 }
 
 }  // namespace kasane::ovs

@@ -119,8 +119,8 @@ void TranslateNeighbour(const IpAddress& ip, const tables::Claimant<tables::Neig
   }
   // The packet may leave by the port that it entered, which OVS allows only with another in_port.
   Add(out, Table::kNeighbour, kKnown, std::move(match),
-      fmt::format("set_field:{}->eth_dst,load:0xffff->NXM_OF_IN_PORT[],resubmit(,{})", first.value.mac,
-                  static_cast<int>(Table::kL2)),
+      fmt::format("set_field:{}->eth_dst,load:0xffff->NXM_OF_IN_PORT[],{}", first.value.mac,
+                  Resubmit(Table::kL2)),
       first.owner);
 }
 
