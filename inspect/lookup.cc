@@ -85,8 +85,25 @@ std::vector<Candidate> OwnerCandidates(const vswitch::HostView& view) {
 }
 
 std::string OwnerName(const vswitch::HostView& view, const vswitch::Owner& owner) {
-  for (const Candidate& candidate : OwnerCandidates(view)) {
-    if (candidate.owner == owner) return candidate.name;
+  const auto name_in = [](const auto& map, const auto& id) {
+    const auto found = map.find(id);
+    return found == map.end() ? std::string() : found->second.name;
+  };
+  switch (owner.kind) {
+    case vswitch::OwnerKind::kPort: {
+      const PortId id(owner.id);
+      if (view.ports.contains(id)) return name_in(view.ports, id);
+      if (view.endpoints.contains(id)) return name_in(view.endpoints, id);
+      return name_in(view.reserved, id);
+    }
+    case vswitch::OwnerKind::kNetwork:
+      return name_in(view.networks, NetworkId(owner.id));
+    case vswitch::OwnerKind::kRouter:
+      return name_in(view.routers, RouterId(owner.id));
+    case vswitch::OwnerKind::kPipeline:
+      return std::string(Label(owner.kind));
+    case vswitch::OwnerKind::kHost:
+      return "";
   }
   return "";
 }

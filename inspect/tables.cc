@@ -1,6 +1,5 @@
 // The reply that shows the forwarding tables.
 #include <algorithm>
-#include <map>
 #include <optional>
 #include <set>
 #include <string>
@@ -52,8 +51,7 @@ absl::Status CheckFamily(const std::string& family) {
                fmt::join(names, ", "), DidYouMean(Nearest(family, names)));
 }
 
-absl::StatusOr<Filter> FilterOf(const vswitch::HostView& view, const std::vector<Candidate>& claimants,
-                                const v1::ListTablesRequest& request) {
+absl::StatusOr<Filter> FilterOf(const vswitch::HostView& view, const v1::ListTablesRequest& request) {
   Filter filter;
   RETURN_IF_ERROR(CheckFamily(request.family()));
   filter.family = request.family();
@@ -63,7 +61,7 @@ absl::StatusOr<Filter> FilterOf(const vswitch::HostView& view, const std::vector
   }
   if (!request.owner().empty()) {
     ASSIGN_OR_RETURN(const Candidate found,
-                     LookUp(request.owner(), claimants, "port, network, router or host on this host"));
+                     LookUp(request.owner(), Claimants(view), "port, network, router or host on this host"));
     filter.owner = found.owner;
   }
   return filter;
@@ -74,10 +72,7 @@ absl::StatusOr<Filter> FilterOf(const vswitch::HostView& view, const std::vector
 absl::StatusOr<v1::ListTablesResponse> TablesReply(const AgentSnapshot& snapshot,
                                                    const v1::ListTablesRequest& request) {
   const vswitch::HostView& view = *snapshot.view;
-  const std::vector<Candidate> claimants = Claimants(view);
-  ASSIGN_OR_RETURN(const Filter filter, FilterOf(view, claimants, request));
-  std::map<vswitch::Owner, std::string> names;
-  for (const Candidate& candidate : claimants) names.emplace(candidate.owner, candidate.name);
+  ASSIGN_OR_RETURN(const Filter filter, FilterOf(view, request));
   std::set<PortId> plugged;
   for (const auto& [id, attachment] : snapshot.facts->attachments) plugged.insert(id);
   v1::ListTablesResponse reply;
@@ -87,7 +82,7 @@ absl::StatusOr<v1::ListTablesResponse> TablesReply(const AgentSnapshot& snapshot
     row.set_family(std::string(entry.family));
     if (entry.network) {
       row.set_network_id(entry.network->str());
-      row.set_network_name(names[{vswitch::OwnerKind::kNetwork, entry.network->str()}]);
+      row.set_network_name(OwnerName(view, {vswitch::OwnerKind::kNetwork, entry.network->str()}));
     }
     row.set_key(entry.key);
     row.set_in_force(entry.in_force);
@@ -96,7 +91,7 @@ absl::StatusOr<v1::ListTablesResponse> TablesReply(const AgentSnapshot& snapshot
       line.set_rank(claimant.rank);
       line.set_owner_kind(std::string(Label(claimant.owner.kind)));
       line.set_owner_id(claimant.owner.id);
-      line.set_owner_name(names[claimant.owner]);
+      line.set_owner_name(OwnerName(view, claimant.owner));
       line.set_value(claimant.value);
     }
   }
