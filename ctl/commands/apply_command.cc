@@ -128,9 +128,7 @@ void AddApply(cli::Command& app, Action& action) {
       "check "
       "lets\npass: `kasanectl import` takes what can be taken of it.\n"
       "Examples:\n  kasanectl apply -f topology.yaml\n  kasanectl apply -f topology.json --dry-run -v");
-  command.OnParsed([&action, options] {
-    action = [options](const Globals& globals) { return RunApply(*options, globals); };
-  });
+  RunWhenParsed(command, action, options, RunApply);
 }
 
 }  // namespace kasane::ctl

@@ -2,6 +2,8 @@
 #pragma once
 
 #include <functional>
+#include <memory>
+#include <utility>
 
 #include "base/arguments.h"
 #include "ctl/globals.h"
@@ -15,6 +17,14 @@ inline constexpr int kUsage = 2;   // The command line is wrong.
 
 // What to do once the command line is read: set by the command that was given.
 using Action = std::function<int(const Globals&)>;
+
+// Once `command` is given, the action is `run` with what was read into `options`.
+template <typename Options, typename Run>
+void RunWhenParsed(cli::Command& command, Action& action, std::shared_ptr<Options> options, Run run) {
+  command.OnParsed([&action, options = std::move(options), run] {
+    action = [options, run](const Globals& globals) { return run(*options, globals); };
+  });
+}
 
 // One for each command group: adds its commands to `app`; the one given sets `action`. Both must outlive
 // the parsing.

@@ -112,9 +112,7 @@ void AddDelete(cli::Command& app, Action& action) {
       "Examples:\n  kasanectl delete port shop-front1\n  kasanectl delete port "
       "23a5701f-a2e7-40a3-bc53-5c02e8983cc9\n"
       "  kasanectl delete -f topology.json --dry-run");
-  command.OnParsed([&action, options] {
-    action = [options](const Globals& globals) { return RunDelete(*options, globals); };
-  });
+  RunWhenParsed(command, action, options, RunDelete);
 }
 
 }  // namespace kasane::ctl

@@ -69,9 +69,7 @@ void AddDrops(cli::Command& app, Action& action) {
       "docs/operating.md says of each reason what to do. Some are counted for any port (pipeline).\n"
       "Examples:\n  kasanectl drops\n  kasanectl drops --port shop-front1 --watch\n"
       "Next: kasanectl trace PORT ADDRESS shows where such a packet ends.");
-  command.OnParsed([&action, options] {
-    action = [options](const Globals& globals) { return RunDrops(*options, globals); };
-  });
+  RunWhenParsed(command, action, options, RunDrops);
 }
 
 }  // namespace kasane::ctl

@@ -197,8 +197,7 @@ void AddGet(cli::Command& app, Action& action) {
       "Examples:\n  kasanectl get\n  kasanectl get ports\n  kasanectl get router shop-router -o yaml\n  "
       "kasanectl get all -o "
       "json");
-  command.OnParsed(
-      [&action, options] { action = [options](const Globals& globals) { return RunGet(*options, globals); }; });
+  RunWhenParsed(command, action, options, RunGet);
 
   cli::Command hosts = app.AddCommand("hosts", "Show the hosts: connection, tunnel addresses, ports");
   hosts.Footer(

@@ -74,9 +74,7 @@ void AddImport(cli::Command& app, Action& action) {
       "  kasanectl import cloud.json -o json | jq '.left_out_resources'\n\n"
       "Exit codes: 0 what could be taken is stored (see the counts), 1 nothing could be taken, read or stored, "
       "2 wrong\nusage.");
-  command.OnParsed([&action, options] {
-    action = [options](const Globals& globals) { return RunImport(*options, globals); };
-  });
+  RunWhenParsed(command, action, options, RunImport);
 }
 
 }  // namespace kasane::ctl

@@ -67,8 +67,7 @@ void AddCompare(cli::Command& app, Action& action) {
       "compare", "Compare the switch's flows with what the present state compiles to; exit 1 if they differ");
   compare.Footer(
       "What it shows, the agent repairs by itself within a second; what stays is a fault: kasanectl status "
-      "says what the "
-      "switch refuses.\n"
+      "says what the switch refuses.\n"
       "Example:\n  kasanectl compare || kasanectl status\n"
       "Next: kasanectl tables --owner ID shows whether what was compiled is what you mean.");
   compare.OnParsed([&action] { action = RunCompare; });
@@ -85,11 +84,8 @@ void AddFlows(cli::Command& app, Action& action) {
       "Examples:\n  kasanectl flows --owner shop-front1\n  kasanectl flows --stage tunnel_l2\n"
       "  kasanectl flows --owner shop-router --stage route -o json\n"
       "Next: kasanectl tables --owner ID says why a flow is as it is, kasanectl trace PORT ADDRESS which ones "
-      "a packet "
-      "meets.");
-  flows.OnParsed([&action, options] {
-    action = [options](const Globals& globals) { return RunFlows(*options, globals); };
-  });
+      "a packet meets.");
+  RunWhenParsed(flows, action, options, RunFlows);
 }
 
 void AddStatus(cli::Command& app, Action& action) {
@@ -130,14 +126,12 @@ void AddInspect(cli::Command& app, Action& action) {
   AddStatus(app, action);
   AddList(app, action, "ports", "Show the host's ports: plugged where, active or why not",
           "Next: a port that is active and does not reach another: kasanectl trace PORT ADDRESS, kasanectl "
-          "drops --port "
-          "PORT; one that is in BUILD for the controller: kasanectl status.",
+          "drops --port PORT; one that is in BUILD for the controller: kasanectl status.",
           &AgentClient::ListPorts, PortsTable);
   AddList(app, action, "tunnels", "Show the tunnels to other hosts",
           "A tunnel is ready once its next hop on the underlay is resolved.\n"
           "Next: one that is not: ping its REMOTE address from this host; kasanectl hosts says whether the "
-          "other agent is "
-          "connected.",
+          "other agent is connected.",
           &AgentClient::ListTunnels, TunnelsTable);
   AddList(app, action, "networks", "Show the networks that the host forwards on",
           "Only those of ports here, and what their routers reach.\n"

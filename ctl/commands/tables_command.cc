@@ -53,17 +53,14 @@ void AddTables(cli::Command& app, Action& action) {
                     "Of this host, by the controller's records, in place of the agent's own");
   command.Footer(
       "All who claim a key are shown in the order that decides; the first is in force, unless the key is only "
-      "kept "
-      "for it.\n"
+      "kept for it.\n"
       "With --host, ports count as plugged if the controller has them ACTIVE.\n"
       "Examples:\n  kasanectl tables --network front --family answer\n"
       "  kasanectl tables --owner shop-front1\n"
       "  kasanectl tables --host hv2 --family mac -o json\n"
       "Next: kasanectl flows --owner ID shows what the switch holds of it, kasanectl compare whether that is "
       "right.");
-  command.OnParsed([&action, options] {
-    action = [options](const Globals& globals) { return RunTables(*options, globals); };
-  });
+  RunWhenParsed(command, action, options, RunTables);
 }
 
 }  // namespace kasane::ctl

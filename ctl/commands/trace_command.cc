@@ -124,9 +124,7 @@ void AddTrace(cli::Command& app, Action& action) {
       "  kasanectl trace shop-front1 'tcp(dst=172.16.0.7, dport=443, flags=S)'\n"
       "  kasanectl trace shop-front1 'arp(tpa=172.16.0.1)'\n"
       "Next: delivered here and not for real: kasanectl compare, kasanectl drops --watch while it is sent.");
-  command.OnParsed([&action, options] {
-    action = [options](const Globals& globals) { return RunTrace(*options, globals); };
-  });
+  RunWhenParsed(command, action, options, RunTrace);
 }
 
 }  // namespace kasane::ctl

@@ -66,8 +66,7 @@ void AddWatch(cli::Command& app, Action& action) {
       "With -o json each event is a line of its own, with the revision that it belongs to.\n"
       "Examples:\n  kasanectl watch\n  kasanectl watch ports -o json\n"
       "Next: kasanectl get KIND ID shows the resource whole.");
-  command.OnParsed(
-      [&action, kinds] { action = [kinds](const Globals& globals) { return RunWatch(*kinds, globals); }; });
+  RunWhenParsed(command, action, kinds, RunWatch);
 }
 
 }  // namespace kasane::ctl
