@@ -135,18 +135,13 @@ class CloudRun {
     results_ = ByReference(view_, stimulus, learned_);
     ASSIGN_OR_RETURN(Observed observed, BySwitch(under_test_, stimulus));
     ++outcome_.frames;
-    bool waited = false;
     heard_.insert(heard_.end(), observed.announcements.begin(), observed.announcements.end());
     if (!Has(options_.kinds, Kind::kAnnouncements)) {
       observed.announcements.clear();
       for (sim::Result& result : results_) result.announcements.clear();
     }
     RemoveWhatIsKnown(view_, observed.announcements);
-    for (sim::Result& result : results_) {
-      RemoveWhatIsKnown(view_, result.announcements);
-      if (result.waits_for) waited = true;
-    }
-    if (waited) under_test_.ExpectGiveUp();
+    for (sim::Result& result : results_) RemoveWhatIsKnown(view_, result.announcements);
     if (results_.front().learned) RETURN_IF_ERROR(Learn(*results_.front().learned));
     std::vector<size_t> taken = Matches(results_, observed, view_.tunnel_addresses);
     if (taken.empty()) {
@@ -220,8 +215,7 @@ class CloudRun {
 
   absl::Status CompareDrops() {
     ASSIGN_OR_RETURN(Counts now, under_test_.Drops());
-    for (const std::string& line : bounds_.Differences(drops_before_, now, under_test_.GiveUps()))
-      Diverged(line);
+    for (const std::string& line : bounds_.Differences(drops_before_, now)) Diverged(line);
     drops_before_ = std::move(now);
     bounds_ = DropBounds();
     return absl::OkStatus();

@@ -32,9 +32,8 @@ void RemoveWhatIsKnown(const vswitch::HostView& view, std::vector<slowpath::Anno
 class DropBounds {
  public:
   void Add(const std::vector<sim::Result>& results, const std::vector<size_t>& matches);
-  // What does not fit between two readings, one line each; nothing if all does. `late`: packets that waited for
-  // a next hop which nobody may have said to be, and count as no_neighbour when they are given up.
-  std::vector<std::string> Differences(const Counts& before, const Counts& after, uint64_t late) const;
+  // What does not fit between two readings, one line each; nothing if all does.
+  std::vector<std::string> Differences(const Counts& before, const Counts& after) const;
 
  private:
   std::map<vswitch::DropReason, std::pair<uint64_t, uint64_t>> bounds_;

@@ -31,8 +31,6 @@ constexpr uint16_t kFenceType = 0x88b5;  // IEEE 802 local experimental, both.
 constexpr uint16_t kSlowFenceType = 0x88b6;
 constexpr uint32_t kFencePriority = 65000;  // Above all of the agent's.
 constexpr std::chrono::seconds kPatience{20};
-constexpr std::chrono::seconds kGiveUp{
-    5};  // A packet that waits is given up in a second, and the counter read.
 constexpr char kSchema[] = "/usr/share/openvswitch/vswitch.ovsschema";
 const MacAddress kNicPeer({0x02, 0, 0, 0, 0, 0xfe});
 
@@ -320,14 +318,6 @@ absl::StatusOr<Observed> SwitchUnderTest::AwaitFences(const Tap& tap) {
 }
 
 absl::Status SwitchUnderTest::Settle() { return AwaitFences(taps_.begin()->second).status(); }
-
-void SwitchUnderTest::ExpectGiveUp() { waiting_since_.push_back(std::chrono::steady_clock::now()); }
-
-uint64_t SwitchUnderTest::GiveUps() {
-  const auto oldest = std::chrono::steady_clock::now() - kGiveUp;
-  while (!waiting_since_.empty() && waiting_since_.front() < oldest) waiting_since_.pop_front();
-  return waiting_since_.size();
-}
 
 absl::Status SwitchUnderTest::AwaitFence(const Tap& tap, uint16_t type, Observed& observed) {
   const frames::Bytes fence = Fence(type, ++fences_);

@@ -8,10 +8,8 @@
 #include <absl/status/status.h>
 #include <absl/status/statusor.h>
 
-#include <chrono>
 #include <condition_variable>
 #include <cstdint>
-#include <deque>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -77,11 +75,6 @@ class SwitchUnderTest {
   // Takes what packets that waited became when the view changed: it is nobody's answer.
   absl::Status Settle();
 
-  // A packet waits for its next hop since now. It is dropped as no_neighbour a second later, or sent on: which
-  // of them is not for the frames that are sent meanwhile to say.
-  void ExpectGiveUp();
-  uint64_t GiveUps();  // Those that may have been dropped since a moment ago.
-
   // Sends without waiting; what comes of it is what Collect() returns later.
   absl::Status Send(const PortId& port, const frames::Bytes& frame);
   absl::StatusOr<Observed> Collect(const PortId& port);  // All that came of what `port` sent, and of others'.
@@ -119,7 +112,6 @@ class SwitchUnderTest {
   MacAddress bridge_mac_;
   std::map<PortId, Tap> taps_;
   uint32_t fences_ = 0;
-  std::deque<std::chrono::steady_clock::time_point> waiting_since_;
   bool slow_path_seen_ = false;
 
   std::mutex mutex_;
