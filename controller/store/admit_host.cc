@@ -92,7 +92,7 @@ absl::Status HostAdmission::Admit(const model::Host& announced) {
   const std::lock_guard lock(mutex_);
   std::vector<HostId> admitted;
   const auto commit = [&](const Snapshot& before) -> absl::StatusOr<std::vector<Change>> {
-    // Hosts that were deleted since, and what an operator gave a host meanwhile, leave nothing behind.
+    // Hosts that were deleted since leave nothing behind.
     std::erase_if(refused_, [&](const auto& wish) { return before.state.hosts.count(wish.first) == 0; });
     absl::StatusOr<std::vector<Change>> changes = Plan(before.state, announced);
     if (changes.ok()) {
