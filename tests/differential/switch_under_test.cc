@@ -14,7 +14,6 @@
 #include <cerrno>
 #include <chrono>
 #include <cstring>
-#include <filesystem>
 #include <utility>
 
 #include "base/status.h"
@@ -102,6 +101,7 @@ absl::StatusOr<std::unique_ptr<SwitchUnderTest>> SwitchUnderTest::Start(const Sw
   char pattern[] = "/tmp/kasane-differential.XXXXXX";
   if (mkdtemp(pattern) == nullptr) return FromErrno("mkdtemp");
   out->directory_ = pattern;
+  ASSIGN_OR_RETURN(out->guard_, Guard::Start(out->directory_));
   // Quiet interfaces: nothing but what the test sends.
   RETURN_IF_ERROR(lab::SetSysctl("ipv6/conf/default/disable_ipv6", "1"));
   RETURN_IF_ERROR(Ip({"link", "set", "lo", "up"}));
@@ -117,8 +117,6 @@ SwitchUnderTest::~SwitchUnderTest() {
   lab::EndProcesses(daemons_, 2000);
   for (const auto& [id, tap] : taps_) close(tap.fd);
   if (nic_.fd >= 0) close(nic_.fd);
-  std::error_code ignored;
-  if (!directory_.empty()) std::filesystem::remove_all(directory_, ignored);
 }
 
 absl::Status SwitchUnderTest::StartDaemons() {
@@ -135,7 +133,7 @@ absl::Status SwitchUnderTest::StartDaemons() {
     RETURN_IF_ERROR(lab::Run({arguments, "", environment, "", "", -1}).status());
     ASSIGN_OR_RETURN(const std::string pid, lab::ReadFile(directory_ + "/" + name + ".pid"));
     daemons_.push_back(std::stoi(pid));
-    return absl::OkStatus();
+    return guard_->Watch(daemons_.back());
   };
   RETURN_IF_ERROR(daemon("ovsdb-server", {database, "--remote=punix:" + socket}));
   RETURN_IF_ERROR(Vsctl({"--no-wait", "init"}));

@@ -16,6 +16,7 @@
 #include <string>
 #include <vector>
 
+#include "tests/differential/guard.h"
 #include "vswitch/datapath.h"
 #include "vswitch/host_view.h"
 #include "vswitch/packet/testing/frames.h"
@@ -107,6 +108,7 @@ class SwitchUnderTest {
 
   SwitchConfig config_;
   std::string directory_;
+  std::unique_ptr<Guard> guard_;
   std::vector<pid_t> daemons_;
   Tap nic_;
   MacAddress bridge_mac_;

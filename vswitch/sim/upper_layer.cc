@@ -56,7 +56,8 @@ std::optional<UpperLayer> FromIpv6(Bytes ip) {
     if (header.size() < 8) return std::nullopt;
     if (upper.protocol == kFragment) {
       upper.later_fragment = Number(header, 2) >= 8;
-      upper.first_fragment = !upper.later_fragment && (header[3] & 1) != 0;
+      // An atomic fragment header behind it makes it no whole packet.
+      upper.first_fragment = !upper.later_fragment && (upper.first_fragment || (header[3] & 1) != 0);
     }
     const size_t length = LengthOf(upper.protocol, header);
     if (length > header.size()) return std::nullopt;

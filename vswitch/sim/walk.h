@@ -4,6 +4,7 @@
 #pragma once
 
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 
@@ -63,7 +64,9 @@ class Walk {
   std::vector<PortId> UnsecuredOn(const HostId& host, const NetworkId& network) const;
   bool BridgeToPairs(const vswitch::NetworkView& network);
   void FloodUnsecured(const vswitch::NetworkView& network, std::string_view stage);
-  void CopyToHost(const HostId& host, const vswitch::NetworkView& network);
+  bool CopyToHost(const HostId& host, const vswitch::NetworkView& network);
+  void CopyToHosts(const std::set<HostId>& hosts, const vswitch::NetworkView& network, bool also_here,
+                   std::string_view stage);
   void ReplicateLocal(const vswitch::NetworkView& network);
   bool ToRouter(const vswitch::NetworkView& network);
   void EnterRouter(const vswitch::RouterView& router);

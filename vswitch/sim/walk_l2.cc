@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "vswitch/packet/announcement.h"
+#include "vswitch/sim/upper_layer.h"
 #include "vswitch/sim/walk.h"
 
 namespace kasane::sim {
@@ -30,6 +31,13 @@ std::map<std::pair<NetworkId, MacAddress>, PortId> ClaimedMacs(const vswitch::Ho
   return macs;
 }
 
+// A switch cannot tell what a solicitation asks for that names its own address twice: the owner is asked.
+bool RepeatsAnOption(const packet::Packet& packet) {
+  const auto upper = FindUpperLayer(packet.frame());
+  const auto message = upper ? ReadNeighbourMessage(*upper) : std::nullopt;
+  return message && message->repeats_an_option;
+}
+
 }  // namespace
 
 bool Walk::AnswerArp(const vswitch::NetworkView& network, const PortId& from) {
@@ -44,7 +52,7 @@ bool Walk::AnswerArp(const vswitch::NetworkView& network, const PortId& from) {
 }
 
 bool Walk::AnswerNd(const vswitch::NetworkView& network, const PortId& from) {
-  if (!packet_.has_neighbour_solicitation() || packet_.ttl() != 255) return false;
+  if (!packet_.has_neighbour_solicitation() || packet_.ttl() != 255 || RepeatsAnOption(packet_)) return false;
   const auto owner = facts_.FindAnswer(
       {network.id, packet_.nd_target(), from, packet_.eth_src(), packet_.ip_src().IsUnspecified()});
   if (!owner) return false;
@@ -155,13 +163,14 @@ bool Walk::BridgeToPairs(const vswitch::NetworkView& network) {
   for (const auto& [id, endpoint] : view_.endpoints) {
     if (has_pair(endpoint)) hosts.insert(endpoint.host);
   }
-  if (outer_source_) {
+  if (!any && hosts.empty()) return false;
+  if (!outer_source_) {
+    CopyToHosts(hosts, network, any, stage);
+  } else if (!any) {
     // It is configured on other hosts only, so no port here may have it.
-    if (!any && !hosts.empty()) Drop(stage, {}, vswitch::DropReason::kNotLocal);
-    return any || !hosts.empty();
+    Drop(stage, {}, vswitch::DropReason::kNotLocal);
   }
-  for (const HostId& host : hosts) CopyToHost(host, network);
-  return any || !hosts.empty();
+  return true;
 }
 
 // Unknown unicast reaches nobody but the ports without port security: these alone may have MACs that are not
@@ -182,7 +191,8 @@ void Walk::BridgeUnknown(const vswitch::NetworkView& network) {
   for (const auto& [id, endpoint] : view_.endpoints) {
     if (endpoint.network == network.id && !endpoint.port_security_enabled) hosts.insert(endpoint.host);
   }
-  for (const HostId& host : hosts) CopyToHost(host, network);
+  const bool here = HasUnsecured(view_.ports, network.id, [](const auto& port) { return port.admin_state_up; });
+  CopyToHosts(hosts, network, here, "unknown");
   FloodUnsecured(network, "unknown");
 }
 
@@ -230,10 +240,19 @@ void Walk::Replicate(const vswitch::NetworkView& network) {
 }
 
 // One of many copies: a host that cannot be reached has none.
-void Walk::CopyToHost(const HostId& host, const vswitch::NetworkView& network) {
+bool Walk::CopyToHost(const HostId& host, const vswitch::NetworkView& network) {
   const auto remote = view_.hosts.find(host);
-  if (remote == view_.hosts.end() || !remote->second.vtep) return;
+  if (remote == view_.hosts.end() || !remote->second.vtep) return false;
   result_.deliveries.push_back({{}, host, remote->second.vtep, network.vni, packet_.frame()});
+  return true;
+}
+
+// To all that may be meant: that none of them can be reached is why the packet is lost, if none is here either.
+void Walk::CopyToHosts(const std::set<HostId>& hosts, const vswitch::NetworkView& network, bool also_here,
+                       std::string_view stage) {
+  bool lost = !also_here;
+  for (const HostId& host : hosts) lost = !CopyToHost(host, network) && lost;
+  if (lost) Drop(stage, {}, vswitch::DropReason::kNoTunnel);
 }
 
 void Walk::ReplicateLocal(const vswitch::NetworkView& network) {

@@ -83,6 +83,34 @@ TEST(CompileTest, ACopyToAVtepOfTheOtherFamilyClearsTheOneBefore) {
       << flood->second.actions;
 }
 
+TEST(CompileTest, CopiesThatNoTunnelTakesAreCounted) {
+  vswitch::HostView view;
+  const NetworkId network("n");
+  view.networks.emplace(network, vswitch::NetworkView{network, "n", *Vni::From(7), 1450, true, {HostId("h1")}});
+  view.hosts.emplace(HostId("h1"), vswitch::RemoteHost{HostId("h1"), std::nullopt, {}});
+  const MacAddress pairs = *MacAddress::Parse("fa:16:3e:00:00:77");
+  const auto add = [&](const char* id, const char* mac, bool secured) {
+    view.endpoints.emplace(PortId(id), vswitch::RemoteEndpoint{PortId(id),
+                                                               id,
+                                                               network,
+                                                               HostId("h1"),
+                                                               *MacAddress::Parse(mac),
+                                                               {},
+                                                               secured,
+                                                               {{pairs, *IpPrefix::Parse("10.0.0.100/32")}}});
+  };
+  add("with-a-pair", "fa:16:3e:00:00:01", true);
+  add("unsecured", "fa:16:3e:00:00:02", false);
+  const FlowTable table = CompileView(view, {{}, 1, 0});
+  for (const auto& [key, what] :
+       {std::pair(FlowKey{Table::kL2, 100, "metadata=0x7,dl_dst=fa:16:3e:00:00:77"}, "a pair's MAC"),
+        std::pair(FlowKey{Table::kUnknownFlood, 50, "metadata=0x7"}, "unknown unicast")}) {
+    const auto flow = table.flows().find(key);
+    ASSERT_NE(flow, table.flows().end()) << what;
+    EXPECT_EQ(flow->second.drop, vswitch::DropReason::kNoTunnel) << what;
+  }
+}
+
 TEST(CompileTest, APortThatIsNotPluggedHasNoFlows) {
   vswitch::HostView view;
   view.host = HostId("h");

@@ -47,7 +47,9 @@ class ReplicationTranslator {
     Limit(Table::kUnknown, 60, here_, reg::kInPort, Table::kUnknownFlood);
     const CopyList local = Replicate(ReplicationKind::kUnknownLocal, Table::kTunnelUnknown, 50,
                                      {CopiesToPorts(to.ports, bindings_)});
-    Replicate(ReplicationKind::kUnknown, Table::kUnknownFlood, 50, {Tunnels(to), local});
+    const CopyList all = Replicate(ReplicationKind::kUnknown, Table::kUnknownFlood, 50, {Tunnels(to), local});
+    if (all.copies.empty())
+      AddDrop(out_, Table::kUnknownFlood, 50, here_, owner_, vswitch::DropReason::kNoTunnel);
     Learnt(Table::kUnknown);
     if (local.copies.empty()) return;
     Add(out_, Table::kTunnelL2, 10, here_, look_up + Goto(Table::kTunnelUnknown), owner_);
