@@ -1,19 +1,9 @@
 #include "base/mac_address.h"
 
+#include "base/hex_digit.h"
 #include "base/status.h"
 
 namespace kasane {
-namespace {
-
-int HexDigit(char c) {
-  if (c >= '0' && c <= '9') return c - '0';
-  if (c >= 'a' && c <= 'f') return c - 'a' + 10;
-  if (c >= 'A' && c <= 'F') return c - 'A' + 10;
-  return -1;
-}
-
-}  // namespace
-
 absl::StatusOr<MacAddress> MacAddress::Parse(std::string_view text) {
   const auto fault = [&] { return Invalid("'{}' is not a MAC address such as fa:16:3e:00:00:01", text); };
   if (text.size() != 17) return fault();

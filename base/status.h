@@ -8,8 +8,10 @@
 #include <absl/strings/string_view.h>
 #include <fmt/format.h>
 
+#include <cerrno>
 #include <string>
 #include <string_view>
+#include <system_error>
 #include <utility>
 
 namespace kasane {
@@ -33,6 +35,11 @@ absl::Status Invalid(fmt::format_string<Args...> format, Args&&... args) {
 inline absl::Status Annotate(const absl::Status& status, std::string_view what) {
   if (status.ok()) return status;
   return Error(status.code(), "{}: {}", what, Std(status.message()));
+}
+
+// A system call failed: `what`, and errno's text.
+inline absl::Status FromErrno(std::string_view what) {
+  return Error(absl::StatusCode::kInternal, "{}: {}", what, std::generic_category().message(errno));
 }
 
 inline std::string Message(const absl::Status& status) { return std::string(Std(status.message())); }

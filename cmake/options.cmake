@@ -24,6 +24,11 @@ target_compile_options(kasane_options INTERFACE -pthread -Wall -Wextra -Werror
   $<$<COMPILE_LANGUAGE:CXX>:-Wno-restrict -Wno-array-bounds -Wnon-virtual-dtor -Wshadow>)
 target_include_directories(kasane_options INTERFACE ${CMAKE_SOURCE_DIR})
 
+if(CMAKE_UNITY_BUILD)
+  # A type in an unnamed namespace of one .cc looks like that of a header.
+  target_compile_options(kasane_options INTERFACE $<$<COMPILE_LANGUAGE:CXX>:-Wno-subobject-linkage>)
+endif()
+
 if(KASANE_SANITIZE)
   # Unoptimised: instrumented code takes twice as long to compile with -O2, and unit tests do not wait for it.
   target_compile_options(kasane_options INTERFACE -O0 -fsanitize=${KASANE_SANITIZE} -fno-omit-frame-pointer

@@ -37,6 +37,11 @@ struct Owner {
   bool operator==(const Owner&) const = default;
 };
 
+inline Owner PortOwner(const PortId& id) { return {OwnerKind::kPort, id.str()}; }
+inline Owner NetworkOwner(const NetworkId& id) { return {OwnerKind::kNetwork, id.str()}; }
+inline Owner RouterOwner(const RouterId& id) { return {OwnerKind::kRouter, id.str()}; }
+inline Owner HostOwner(const HostId& id) { return {OwnerKind::kHost, id.str()}; }
+
 // Something an operator can fix.
 struct Problem {
   std::string subject;  // "ovs", "bridge br-phy", "port <id>"

@@ -14,7 +14,7 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::SizeIs;
 
-const PortId kPort("p1");
+const PortId kVmPort("p1");
 const IpAddress kVtep2 = *IpAddress::Parse("192.0.2.2");
 const IpAddress kVtep3 = *IpAddress::Parse("192.0.2.3");
 
@@ -25,7 +25,7 @@ vswitch::HostView View() {
   view.tunnel_addresses.v4 = *IpAddress::Parse("192.0.2.1");
   vswitch::NetworkView network{NetworkId("n1"), "net", *Vni::From(7), 1450, true, {HostId("h2")}};
   view.networks.emplace(network.id, network);
-  view.ports[kPort] = vswitch::LocalPort{kPort, "vm1", NetworkId("n1"), {}, {}, true, true, {}};
+  view.ports[kVmPort] = vswitch::LocalPort{kVmPort, "vm1", NetworkId("n1"), {}, {}, true, true, {}};
   view.hosts[HostId("h2")] = vswitch::RemoteHost{HostId("h2"), kVtep2, {kVtep2, {}}};
   view.hosts[HostId("h3")] = vswitch::RemoteHost{HostId("h3"), kVtep3, {kVtep3, {}}};
   return view;
@@ -35,7 +35,7 @@ vswitch::DatapathFacts Facts() {
   vswitch::DatapathFacts facts;
   facts.ready = true;
   facts.session = 1;
-  facts.attachments[kPort] = {"tap1", 5};
+  facts.attachments[kVmPort] = {"tap1", 5};
   facts.binding_key = "external_ids:iface-id";
   facts.tunnels[kVtep2] = vswitch::TunnelState{kVtep2, true, {}, {}, ""};
   return facts;
@@ -54,8 +54,8 @@ Installed InstalledOf(const vswitch::HostView& view, const vswitch::DatapathFact
 std::string WhyNot(const vswitch::HostView& view, const std::optional<Installed>& installed,
                    const vswitch::DatapathFacts& facts) {
   const auto ports = AssessPorts(view, installed, facts);
-  EXPECT_EQ(ports.at(kPort).active, ports.at(kPort).why_not.empty());
-  return ports.at(kPort).why_not;
+  EXPECT_EQ(ports.at(kVmPort).active, ports.at(kVmPort).why_not.empty());
+  return ports.at(kVmPort).why_not;
 }
 
 TEST(NeedsApplyTest, OnlyWhenSomethingItDependsOnDiffers) {
@@ -67,14 +67,14 @@ TEST(NeedsApplyTest, OnlyWhenSomethingItDependsOnDiffers) {
   EXPECT_FALSE(NeedsApply(*installed.view, installed, facts));
 
   vswitch::HostView other = view;
-  other.ports[kPort].mac = MacAddress::Broadcast();
+  other.ports[kVmPort].mac = MacAddress::Broadcast();
   EXPECT_TRUE(NeedsApply(other, installed, facts));
 
   vswitch::DatapathFacts changed = facts;
   changed.session = 2;
   EXPECT_TRUE(NeedsApply(view, installed, changed));
   changed = facts;
-  changed.attachments[kPort].number = 6;
+  changed.attachments[kVmPort].number = 6;
   EXPECT_TRUE(NeedsApply(view, installed, changed));
   changed = facts;
   changed.generation = 9;
@@ -97,7 +97,7 @@ TEST(JudgePortsTest, ActiveWhenAllIsThere) {
 
 TEST(JudgePortsTest, AdminState) {
   vswitch::HostView view = View();
-  view.ports[kPort].admin_state_up = false;
+  view.ports[kVmPort].admin_state_up = false;
   EXPECT_EQ(WhyNot(view, InstalledOf(view, Facts()), Facts()), "admin_state_up is false");
   view = View();
   view.networks.at(NetworkId("n1")).admin_state_up = false;
@@ -112,7 +112,7 @@ TEST(JudgePortsTest, PluggedAndAcknowledgedInThisSession) {
   facts.attachments.clear();
   EXPECT_THAT(WhyNot(view, installed, facts), HasSubstr("external_ids:iface-id=p1"));
   facts = Facts();
-  facts.attachments[kPort].number = 6;
+  facts.attachments[kVmPort].number = 6;
   EXPECT_THAT(WhyNot(view, installed, facts), HasSubstr("not in the switch yet"));
   facts = Facts();
   facts.session = 2;
@@ -186,10 +186,11 @@ TEST(MakeAppliedTest, ReportsThePortsOfTheInstalledViewOnly) {
   vswitch::HostView wanted = View();
   wanted.ports[PortId("p0")] = vswitch::LocalPort{PortId("p0"), "", NetworkId("n1"), {}, {}, true, true, {}};
   const Installed before = InstalledOf(View(), Facts());
-  EXPECT_EQ(MakeApplied(before, AssessPorts(wanted, before, Facts())), (AppliedReport{{"t1", 4}, {kPort}, {}}));
+  EXPECT_EQ(MakeApplied(before, AssessPorts(wanted, before, Facts())),
+            (AppliedReport{{"t1", 4}, {kVmPort}, {}}));
   const Installed after = InstalledOf(wanted, Facts());
   EXPECT_EQ(MakeApplied(after, AssessPorts(wanted, after, Facts())),
-            (AppliedReport{{"t1", 4}, {kPort}, {PortId("p0")}}));
+            (AppliedReport{{"t1", 4}, {kVmPort}, {PortId("p0")}}));
 }
 
 TEST(WantedTunnelsTest, AllHostsOfTheView) { EXPECT_THAT(WantedTunnels(View()), ElementsAre(kVtep2, kVtep3)); }

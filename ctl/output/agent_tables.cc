@@ -13,9 +13,6 @@
 namespace kasane::ctl {
 namespace {
 
-std::string YesNo(bool value) { return value ? "yes" : "no"; }
-std::string Number(uint64_t value) { return fmt::format("{}", value); }
-
 template <typename List>
 std::string JoinAll(const List& items) {
   return Join({items.begin(), items.end()});
@@ -24,9 +21,6 @@ std::string JoinAll(const List& items) {
 std::string RevisionText(const v1::Revision& revision) {
   return revision.counter() == 0 ? "none" : Number(revision.counter());
 }
-
-// "shop-front", or the id without a name.
-std::string NameOr(const std::string& name, const std::string& id) { return name.empty() ? id : name; }
 
 std::string OwnerText(const std::string& kind, const std::string& id) {
   return id.empty() ? kind : kind + " " + id;

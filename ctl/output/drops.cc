@@ -12,8 +12,6 @@
 namespace kasane::ctl {
 namespace {
 
-std::string NameOr(const std::string& name, const std::string& id) { return name.empty() ? id : name; }
-
 std::string Where(const v1::DropCount& row) {
   if (row.owner_id().empty()) return "any port";
   return fmt::format("{} {}", row.owner_kind(), NameOr(row.owner_name(), row.owner_id()));

@@ -12,8 +12,6 @@ namespace {
 
 using Resources = std::vector<const v1::ResourceWithStatus*>;
 
-std::string YesNo(bool value) { return value ? "yes" : "no"; }
-std::string Number(uint64_t value) { return fmt::format("{}", value); }
 std::string NumberOrNone(uint64_t value) { return value == 0 ? "" : Number(value); }
 
 // The name of a resource that is referred to; its id if it has none.

@@ -181,6 +181,10 @@ std::string Render(const ordered_json& json, Format format) {
   return format == Format::kYaml ? ToYaml(json) : JsonText(json, 2) + "\n";
 }
 
+std::string YesNo(bool value) { return value ? "yes" : "no"; }
+std::string Number(uint64_t value) { return fmt::format("{}", value); }
+std::string NameOr(const std::string& name, const std::string& id) { return name.empty() ? id : name; }
+
 void Table::Add(std::vector<std::string> cells) {
   KASANE_CHECK(cells.size() == columns_.size());
   std::vector<std::vector<std::string>> row;

@@ -4,6 +4,7 @@
 #include <nlohmann/json_fwd.hpp>
 
 #include <cstddef>
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -32,6 +33,12 @@ struct Column {
   bool wrap = false;   // Continue on the next line, broken after ',' or ' ', instead of cutting.
   bool right = false;  // Flush right, for numbers.
 };
+
+// What stands in a cell.
+std::string YesNo(bool value);
+std::string Number(uint64_t value);
+// "shop-front", or the id without a name.
+std::string NameOr(const std::string& name, const std::string& id);
 
 // Columns aligned, two spaces between. Empty cells show as "-". Control characters, which could come from
 // a peer of another version, show as '?', tabs as a space.

@@ -173,6 +173,18 @@ bool Value::IsNumber() const {
                                            [](char c) { return c >= '0' && c <= '9'; });
 }
 
+const Value* Value::Find(std::string_view name) const {
+  for (const auto& [field, value] : fields) {
+    if (field == name) return value.get();
+  }
+  return nullptr;
+}
+
+std::string Value::TextOf(std::string_view name) const {
+  const Value* value = Find(name);
+  return value != nullptr && value->type == Type::kScalar ? value->text : std::string();
+}
+
 bool Value::IsEmpty() const {
   switch (type) {
     case Type::kNull:

@@ -32,6 +32,10 @@ struct Value {
   bool IsNumber() const;   // Unquoted decimal integer, may be negative.
   // Null, or "", [], {}.
   bool IsEmpty() const;
+  // Of a map: the value of field `name`, null if there is none; the text of a scalar field, empty if there is
+  // none.
+  const Value* Find(std::string_view name) const;
+  std::string TextOf(std::string_view name) const;
 };
 
 // "a list", "a mapping", "a number", ... for messages.

@@ -15,18 +15,6 @@ constexpr std::string_view kId = "provider:segmentation_id";
 constexpr std::string_view kPhysical = "provider:physical_network";
 constexpr std::string_view kSegments = "segments";
 
-const Value* FindField(const Value& map, std::string_view name) {
-  for (const auto& [field, value] : map.fields) {
-    if (field == name) return value.get();
-  }
-  return nullptr;
-}
-
-std::string TextOf(const Value& map, std::string_view name) {
-  const Value* value = FindField(map, name);
-  return value != nullptr && value->type == Value::Type::kScalar ? value->text : std::string();
-}
-
 void RemoveField(Value& map, std::string_view name) {
   std::erase_if(map.fields, [&](const auto& field) { return field.first == name; });
 }
@@ -42,11 +30,11 @@ bool IsOverlay(std::string_view type) { return type == "vxlan" || IsOtherOverlay
 
 // A network of several segments (or of one, with some servers) has them in a list in place of the fields.
 void TakeSegment(Value& network, AdaptedNetwork& out) {
-  const Value* list = FindField(network, kSegments);
-  if (list == nullptr || list->type != Value::Type::kList || !TextOf(network, kType).empty()) return;
+  const Value* list = network.Find(kSegments);
+  if (list == nullptr || list->type != Value::Type::kList || !network.TextOf(kType).empty()) return;
   const std::vector<ValuePtr> segments = list->items;
   const auto overlay = std::find_if(segments.begin(), segments.end(),
-                                    [](const ValuePtr& segment) { return IsOverlay(TextOf(*segment, kType)); });
+                                    [](const ValuePtr& segment) { return IsOverlay(segment->TextOf(kType)); });
   if (segments.empty()) return;
   const Value& taken = overlay != segments.end() ? **overlay : *segments.front();
   for (const auto& [name, value] : taken.fields) {
@@ -57,13 +45,13 @@ void TakeSegment(Value& network, AdaptedNetwork& out) {
   out.remarks.push_back(
       {model::feature::kMultiSegment,
        fmt::format("Of its {} segments only the {} one is taken; ports of the others exchange nothing with it.",
-                   segments.size(), TextOf(taken, kType))});
+                   segments.size(), taken.TextOf(kType))});
 }
 
 void TakeOverlay(Value& network, AdaptedNetwork& out) {
-  const std::string type = TextOf(network, kType);
+  const std::string type = network.TextOf(kType);
   if (!IsOtherOverlay(type)) return;
-  auto vxlan = std::make_shared<Value>(*FindField(network, kType));
+  auto vxlan = std::make_shared<Value>(*network.Find(kType));
   vxlan->text = "vxlan";
   SetField(network, kType, vxlan);
   out.remarks.push_back(

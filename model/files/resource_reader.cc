@@ -45,14 +45,6 @@ bool Asks(const FieldForm& form, const Value& value) {
   return !value.IsEmpty() && !(value.IsBoolean() && (value.text[0] == 'f' || value.text[0] == 'F'));
 }
 
-// The text of a scalar field, for naming a resource; empty if there is none.
-std::string TextOf(const Value& map, std::string_view name) {
-  for (const auto& [field, value] : map.fields) {
-    if (field == name && value->type == Value::Type::kScalar) return value->text;
-  }
-  return "";
-}
-
 // Follows the document beside the tables of neutron_form.h and fills in protobuf messages.
 class Reader {
  public:
@@ -146,8 +138,8 @@ void Reader::ReadOtherSection(const std::string& section, std::string_view featu
   const std::string why = feature.empty() ? "its section is not known to this version"
                                           : std::string(model::feature::Explanation(feature));
   const auto add = [&](const Value& item, std::string path) {
-    out_.others.push_back({shown, TextOf(item, "id"), TextOf(item, "name"), std::move(path), item.line,
-                           std::string(feature), why});
+    out_.others.push_back(
+        {shown, item.TextOf("id"), item.TextOf("name"), std::move(path), item.line, std::string(feature), why});
   };
   if (value.type != Value::Type::kList) return add(value, shown);
   for (size_t i = 0; i < value.items.size(); ++i) add(*value.items[i], fmt::format("{}[{}]", shown, i));

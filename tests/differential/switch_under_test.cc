@@ -33,10 +33,6 @@ constexpr std::chrono::seconds kPatience{20};
 constexpr char kSchema[] = "/usr/share/openvswitch/vswitch.ovsschema";
 const MacAddress kNicPeer({0x02, 0, 0, 0, 0, 0xfe});
 
-absl::Status FromErrno(std::string_view what) {
-  return Error(absl::StatusCode::kInternal, "{}: {}", what, std::strerror(errno));
-}
-
 absl::StatusOr<int> OpenTap(const std::string& name) {
   const int fd = open("/dev/net/tun", O_RDWR | O_NONBLOCK | O_CLOEXEC);
   if (fd < 0) return FromErrno("/dev/net/tun");

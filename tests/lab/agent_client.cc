@@ -11,7 +11,7 @@
 namespace kasane::lab {
 namespace {
 
-constexpr std::chrono::seconds kDeadline{10};
+constexpr std::chrono::seconds kCallDeadline{10};
 
 }  // namespace
 
@@ -24,7 +24,7 @@ struct AgentClient::Stub {
                                                                            Reply*),
                             const Request& request) const {
     grpc::ClientContext context;
-    context.set_deadline(std::chrono::system_clock::now() + kDeadline);
+    context.set_deadline(std::chrono::system_clock::now() + kCallDeadline);
     context.set_wait_for_ready(true);
     Reply reply;
     const grpc::Status status = (*agent.*method)(&context, request, &reply);

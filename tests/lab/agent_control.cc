@@ -20,15 +20,15 @@ namespace {
 
 using Clock = std::chrono::system_clock;
 
-constexpr std::chrono::seconds kDeadline{30};
+constexpr std::chrono::seconds kConnectDeadline{30};
 constexpr std::chrono::milliseconds kPace{20};
-constexpr int kPatienceMs = 5000;
+constexpr int kEndMs = 5000;
 
 // The admin API only answers questions, so it is asked until the answer is the one waited for.
 absl::Status WaitUntilApplied(const Layout& layout, const std::string& host) {
   auto stub = v1::AgentService::NewStub(
       grpc::CreateChannel("unix:" + layout.AgentSocket(host), grpc::InsecureChannelCredentials()));
-  const auto deadline = Clock::now() + kDeadline;
+  const auto deadline = Clock::now() + kConnectDeadline;
   v1::AgentStatusResponse reply;
   std::string problem;
   while (Clock::now() < deadline) {
@@ -60,7 +60,7 @@ absl::Status RestartAgent(const std::string& lab, const std::string& host, bool 
   ASSIGN_OR_RETURN(const LabLock lock, LabLock::Take(layout));
   const pid_t pid = RecordedProcess(fmt::format("{}/{}-kasaned", layout.ProcessDir(), host));
   if (pid != 0 && kill_it) kill(pid, SIGKILL);
-  if (pid != 0) EndProcesses({pid}, kPatienceMs);
+  if (pid != 0) EndProcesses({pid}, kEndMs);
   RETURN_IF_ERROR(StartAgent(layout, host, program));
   return WaitUntilApplied(layout, host);
 }

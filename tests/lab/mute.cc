@@ -19,10 +19,6 @@
 namespace kasane::lab {
 namespace {
 
-absl::Status FromErrno(std::string_view what) {
-  return Error(absl::StatusCode::kInternal, "{}: {}", what, std::strerror(errno));
-}
-
 struct QdiscRequest {
   nlmsghdr header;
   tcmsg message;

@@ -20,10 +20,6 @@ namespace {
 constexpr int kBufferBytes = 16 << 20;
 constexpr size_t kLargestFrame = 65536 + 64;
 
-absl::Status FromErrno(std::string_view what) {
-  return Error(absl::StatusCode::kInternal, "{}: {}", what, std::strerror(errno));
-}
-
 // The kernel takes a tag out of the frame and tells of it beside it.
 void PutTagBack(const msghdr& message, std::vector<uint8_t>& frame) {
   for (cmsghdr* header = CMSG_FIRSTHDR(&message); header != nullptr;

@@ -19,7 +19,7 @@
 namespace kasane::lab {
 namespace {
 
-constexpr std::chrono::milliseconds kDeadline{3000};
+constexpr std::chrono::milliseconds kStatusDeadline{3000};
 
 std::string DaemonText(const Layout& layout, const std::string& name) {
   const pid_t pid = RecordedProcess(layout.ProcessDir() + "/" + name);
@@ -46,11 +46,11 @@ Reported AskController(const Layout& layout) {
   reported.status = EnterNetns(layout.Namespace(kFabricNode));
   if (!reported.status.ok()) return reported;
   ControllerClient client(ControllerEndpoint());
-  auto hosts = client.Hosts(kDeadline);
+  auto hosts = client.Hosts(kStatusDeadline);
   reported.status = hosts.status();
   if (!hosts.ok()) return reported;
   for (HostProgress& host : *hosts) reported.hosts[host.id] = host;
-  auto ports = client.Ports(kDeadline);
+  auto ports = client.Ports(kStatusDeadline);
   reported.status = ports.status();
   if (ports.ok()) reported.ports = std::move(*ports);
   return reported;

@@ -12,7 +12,7 @@
 namespace kasane::ovs {
 namespace {
 
-constexpr int kDeadlineMs = 3'000;  // For an answer of ovs-vswitchd.
+constexpr int kAnswerMs = 3'000;  // For an answer of ovs-vswitchd.
 
 class TunnelNeighbours : public underlay::NeighbourCache {
  public:
@@ -41,7 +41,7 @@ class TunnelNeighbours : public underlay::NeighbourCache {
     ShimText reply;
     ShimText error;
     if (!kovs_unixctl(fmt::format("{}/ovs-vswitchd.{}.ctl", run_dir_, pid).c_str(), command.c_str(),
-                      argv.data(), argv.size(), kDeadlineMs, reply.out(), error.out())) {
+                      argv.data(), argv.size(), kAnswerMs, reply.out(), error.out())) {
       return Error(absl::StatusCode::kUnavailable, "ovs-vswitchd: {}: {}", command, error.str());
     }
     return reply.str();

@@ -12,7 +12,6 @@
 namespace kasane::packet {
 namespace {
 
-constexpr size_t kEthernet = 14;
 constexpr size_t kNdOptions = 24;  // Behind the ICMPv6 header's start.
 
 std::string_view ProtoName(uint8_t proto) {

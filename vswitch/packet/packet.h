@@ -18,6 +18,8 @@
 namespace kasane::packet {
 
 inline constexpr uint16_t kEtherIpv4 = 0x0800;
+inline constexpr size_t kEthernet = 14;       // Bytes of an Ethernet header without a tag.
+inline constexpr uint16_t kVxlanPort = 4789;  // UDP. RFC 7348.
 inline constexpr uint16_t kEtherArp = 0x0806;
 inline constexpr uint16_t kEtherVlan = 0x8100;
 inline constexpr uint16_t kEtherQinq = 0x88a8;

@@ -12,9 +12,6 @@ namespace {
 
 using View = std::span<const uint8_t>;
 
-constexpr size_t kEthernet = 14;
-constexpr uint16_t kVxlanPort = 4789;
-
 IpAddress Ip4(View bytes, size_t at) { return IpAddress::V4(bytes.subspan(at).first<4>()); }
 IpAddress Ip6(View bytes, size_t at) { return IpAddress::V6(bytes.subspan(at).first<16>()); }
 FieldBytes Copy(View bytes) { return {bytes.begin(), bytes.end()}; }

@@ -14,8 +14,6 @@ namespace {
 
 using Bytes = std::vector<uint8_t>;
 
-constexpr uint16_t kVxlanPort = 4789;
-
 uint64_t Number(const Layer& layer, std::string_view name, uint64_t otherwise) {
   const Field* field = layer.Find(name);
   return field == nullptr ? otherwise : std::get<uint64_t>(field->value);

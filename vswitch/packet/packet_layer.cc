@@ -7,6 +7,7 @@
 #include <charconv>
 
 #include "base/check.h"
+#include "base/hex_digit.h"
 #include "base/status.h"
 #include "vswitch/packet/hex.h"
 
@@ -121,13 +122,6 @@ constexpr FieldDef kFields[] = {
     {"pad_to", kNumber, kAll, 65535, false, {}, "fill the frame with zeros to so many bytes"},
     {"truncate", kNumber, kAll, 65535, false, {}, "cut the frame to so many bytes"},
 };
-
-int HexDigit(char c) {
-  if (c >= '0' && c <= '9') return c - '0';
-  if (c >= 'a' && c <= 'f') return c - 'a' + 10;
-  if (c >= 'A' && c <= 'F') return c - 'A' + 10;
-  return -1;
-}
 
 std::string WordList(const FieldDef& def) {
   std::string list;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/hex_digit.h"
 #include "base/status.h"
 
 namespace kasane::packet {
@@ -155,13 +156,6 @@ class Parser {
   std::string_view text_;
   size_t at_ = 0;
 };
-
-int HexDigit(char c) {
-  if (c >= '0' && c <= '9') return c - '0';
-  if (c >= 'a' && c <= 'f') return c - 'a' + 10;
-  if (c >= 'A' && c <= 'F') return c - 'A' + 10;
-  return -1;
-}
 
 }  // namespace
 

@@ -9,12 +9,11 @@ namespace kasane::sim {
 namespace {
 
 using slowpath::AddressOwner;
+using vswitch::PortOwner;
 
 bool Contains(const std::vector<IpAddress>& ips, const IpAddress& ip) {
   return std::find(ips.begin(), ips.end(), ip) != ips.end();
 }
-
-vswitch::Owner PortOwner(const PortId& id) { return {vswitch::OwnerKind::kPort, id.str()}; }
 
 // RFC 4291, 2.6.1: all zeros behind the prefix; RFC 6164: not on links between two routers.
 bool IsAnycast(const IpPrefix& own) {

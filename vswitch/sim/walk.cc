@@ -91,10 +91,10 @@ bool Walk::IngressSanity() {
 }
 
 bool Walk::TooBigFor(const vswitch::NetworkView& network) const {
-  constexpr size_t kEthernet = 14;
   // What stands behind the IP packet is padding, which does not count.
-  const size_t size = packet_.has_ip() ? kEthernet + packet_.ip_packet().size() : packet_.frame().size();
-  return size > kEthernet + network.mtu;
+  const size_t size =
+      packet_.has_ip() ? packet::kEthernet + packet_.ip_packet().size() : packet_.frame().size();
+  return size > packet::kEthernet + network.mtu;
 }
 
 bool Walk::FitsMtu(const vswitch::NetworkView& network) {

@@ -16,9 +16,9 @@
 
 namespace kasane::sim {
 
-inline vswitch::Owner PortOwner(const PortId& id) { return {vswitch::OwnerKind::kPort, id.str()}; }
-inline vswitch::Owner NetworkOwner(const NetworkId& id) { return {vswitch::OwnerKind::kNetwork, id.str()}; }
-inline vswitch::Owner RouterOwner(const RouterId& id) { return {vswitch::OwnerKind::kRouter, id.str()}; }
+using vswitch::NetworkOwner;
+using vswitch::PortOwner;
+using vswitch::RouterOwner;
 
 // Whether the network has a port with port security off among `ports` for which `also` holds.
 template <typename Ports, typename Predicate>

@@ -24,10 +24,10 @@ struct Source {
   RemotePlace PlaceOf(const HostId& id) const;
 };
 
-inline vswitch::Owner PortOwner(const PortId& id) { return {vswitch::OwnerKind::kPort, id.str()}; }
-inline vswitch::Owner NetworkOwner(const NetworkId& id) { return {vswitch::OwnerKind::kNetwork, id.str()}; }
-inline vswitch::Owner RouterOwner(const RouterId& id) { return {vswitch::OwnerKind::kRouter, id.str()}; }
-inline vswitch::Owner HostOwner(const HostId& id) { return {vswitch::OwnerKind::kHost, id.str()}; }
+using vswitch::HostOwner;
+using vswitch::NetworkOwner;
+using vswitch::PortOwner;
+using vswitch::RouterOwner;
 
 void AddPorts(const Source& source, ForwardingTables& out);        // ports.
 void AddNetworks(const Source& source, ForwardingTables& out);     // networks, replication, hosts; needs ports.

@@ -17,8 +17,8 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr std::chrono::seconds kDeadline{30};
-constexpr std::chrono::milliseconds kControllerDeadline{10000};
+constexpr std::chrono::seconds kReadyDeadline{30};
+constexpr std::chrono::milliseconds kCallDeadline{10000};
 // The APIs only answer questions, so they are asked until the answer is the one waited for.
 constexpr std::chrono::milliseconds kPace{10};
 
@@ -100,7 +100,7 @@ std::string OvsWorld::LacksClaim(const std::string& host) {
 absl::StatusOr<std::string> OvsWorld::NotApplied() {
   std::optional<ControllerProgress> controller;
   if (!controller_down_) {
-    auto progress = controller_->Progress(kControllerDeadline);
+    auto progress = controller_->Progress(kCallDeadline);
     // The connection of before its restart.
     if (progress.status().code() == absl::StatusCode::kUnavailable) return Message(progress.status());
     ASSIGN_OR_RETURN(controller, std::move(progress));
@@ -136,12 +136,13 @@ absl::Status OvsWorld::TellSwitches(const std::string& command) {
 }
 
 absl::Status OvsWorld::WaitApplied() {
-  const auto end = Clock::now() + kDeadline;
+  const auto end = Clock::now() + kReadyDeadline;
   while (true) {
     ASSIGN_OR_RETURN(const std::string lack, NotApplied());
     if (lack.empty()) return TellSwitches("revalidator/wait");
     if (Clock::now() >= end) {
-      return Error(absl::StatusCode::kDeadlineExceeded, "not applied after {} s: {}", kDeadline.count(), lack);
+      return Error(absl::StatusCode::kDeadlineExceeded, "not applied after {} s: {}", kReadyDeadline.count(),
+                   lack);
     }
     std::this_thread::sleep_for(kPace);
   }

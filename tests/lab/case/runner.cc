@@ -36,9 +36,9 @@ std::string Who(const std::set<std::string>& names) {
   return names.empty() ? std::string(kNobody) : fmt::format("{}", fmt::join(names, " and "));
 }
 
-class Run {
+class CaseRun {
  public:
-  Run(const Case& subject, CaseWorld& world) : subject_(subject), world_(world) {}
+  CaseRun(const Case& subject, CaseWorld& world) : subject_(subject), world_(world) {}
 
   CaseResult Go() {
     const auto begin = std::chrono::steady_clock::now();
@@ -315,6 +315,6 @@ class Run {
 
 }  // namespace
 
-CaseResult RunCase(const Case& subject, CaseWorld& world) { return Run(subject, world).Go(); }
+CaseResult RunCase(const Case& subject, CaseWorld& world) { return CaseRun(subject, world).Go(); }
 
 }  // namespace kasane::lab

@@ -13,7 +13,7 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
-constexpr char kHead[] = R"(
+constexpr char kTwoVms[] = R"(
 case: A test.
 topology:
   networks:
@@ -40,7 +40,7 @@ steps:
 )";
 
 CaseResult RunSteps(const std::string& steps) {
-  const auto subject = ParseCase("x.yaml", kHead + steps);
+  const auto subject = ParseCase("x.yaml", kTwoVms + steps);
   EXPECT_TRUE(subject.ok()) << Message(subject.status());
   auto resources = CaseResources::Make(*subject);
   EXPECT_TRUE(resources.ok()) << Message(resources.status());

@@ -25,10 +25,6 @@ namespace {
 
 constexpr size_t kTokenBytes = 24;
 
-absl::Status FromErrno(std::string_view what) {
-  return Error(absl::StatusCode::kInternal, "{}: {}", what, std::strerror(errno));
-}
-
 struct Address {
   sockaddr_storage storage = {};
   socklen_t length = 0;

@@ -12,7 +12,7 @@
 namespace kasane::ovs {
 namespace {
 
-constexpr int kDeadlineMs = 2000;
+constexpr int kOpenMs = 2000;
 constexpr int kRetryMs = 100;      // Of a connection that fails; doubled ...
 constexpr int kMaxRetryMs = 3200;  // ... up to this.
 constexpr int kPatience = 5;  // Failures in a row before there is a problem: a switch that restarts has fewer.
@@ -82,7 +82,7 @@ void SlowPathThread::Disconnected(std::string error) {
 
 void SlowPathThread::Connect() {
   ShimText error;
-  packets_.reset(kovs_packets_open(socket_.c_str(), kDeadlineMs, error.out()));
+  packets_.reset(kovs_packets_open(socket_.c_str(), kOpenMs, error.out()));
   if (!packets_) return Disconnected(error.str());
   failures_ = 0;
   SetProblem("");

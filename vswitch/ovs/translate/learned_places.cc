@@ -10,7 +10,7 @@ namespace {
 
 constexpr uint32_t kHostBit = uint32_t{1} << 31;
 
-uint32_t Hash(const std::string& text) { return NumberHash(text) & ~kHostBit; }
+uint32_t PlaceHash(const std::string& text) { return NumberHash(text) & ~kHostBit; }
 
 uint32_t TakeFree(uint32_t place, std::set<uint32_t>& taken) {
   while (!taken.insert(place).second) place = (place + 1) & ~kHostBit;
@@ -25,7 +25,7 @@ std::map<HostId, uint32_t> AssignHostPlaces(const std::map<HostId, std::vector<P
   for (const auto& [host, ports] : behind) {
     std::string text = host.str();
     for (const PortId& port : ports) text += "\n" + port.str();
-    places.emplace(host, TakeFree(Hash(text), taken) | kHostBit);
+    places.emplace(host, TakeFree(PlaceHash(text), taken) | kHostBit);
   }
   return places;
 }
@@ -33,7 +33,7 @@ std::map<HostId, uint32_t> AssignHostPlaces(const std::map<HostId, std::vector<P
 std::map<PortId, uint32_t> AssignPortPlaces(const std::vector<PortId>& ports) {
   std::map<PortId, uint32_t> places;
   std::set<uint32_t> taken;
-  for (const PortId& port : ports) places.emplace(port, TakeFree(Hash(port.str()), taken));
+  for (const PortId& port : ports) places.emplace(port, TakeFree(PlaceHash(port.str()), taken));
   return places;
 }
 

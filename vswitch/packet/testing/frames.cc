@@ -9,10 +9,10 @@
 namespace kasane::frames {
 namespace {
 
-constexpr uint16_t kVxlanPort = 4789;
-
 using packet::Append;
 using packet::Append16;
+using packet::kEthernet;
+using packet::kVxlanPort;
 using packet::Put16;
 
 size_t ChecksumOffset(uint8_t protocol) {
@@ -125,7 +125,6 @@ Bytes Advertisement(const Ethernet& eth, const Ip& ip, const IpAddress& target, 
 }
 
 std::vector<Bytes> Fragments(const Bytes& frame, size_t bytes_each) {
-  constexpr size_t kEthernet = 14;
   const bool v4 = frame[12] == 0x08;
   const size_t header = kEthernet + (v4 ? 20 : 40);
   const uint8_t protocol = frame[v4 ? 23 : 20];
