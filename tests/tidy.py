@@ -21,7 +21,7 @@ import shlex
 import subprocess
 import sys
 
-GROUP_SIZE = 9
+GROUP_SIZE = 16
 TIDY = ["clang-tidy", "--quiet"]
 # The compile commands are g++'s; clang does not know all of their warnings. Headers are read as they are written,
 # not precompiled.
@@ -43,6 +43,8 @@ def flags_of(command):
             header = next(words)
             if not header.endswith("cmake_pch.hxx"):
                 flags += [word, header]
+        elif word == "-isystem":
+            flags.append(word + next(words))  # One word: flags of a group are united word by word.
         elif not LEFT_OUT.match(word):
             flags.append(word)
     return flags
@@ -57,9 +59,9 @@ class Source:
         self.path = path
         self.folder = path.split("/")[0]
         self.borrowed = set(re.findall(r"^using ((?:\w+::)+\w+);", text, re.M))
-        # Those of the unnamed namespaces, and main.
+        # Those of the unnamed namespaces, and where a program or fuzzer starts.
         self.names = {name for part in parts for name in NAME.findall(part)} - {last(name) for name in self.borrowed}
-        self.names |= set(re.findall(r"^int (main)\(", text, re.M))
+        self.names |= set(re.findall(r"^(?:extern \"C\" )?int (main|LLVMFuzzerTestOneInput)\(", text, re.M))
         self.words = set(re.findall(r"(?<![:\w])\w+", text))
 
     def clashes_with(self, other):

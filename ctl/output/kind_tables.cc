@@ -3,14 +3,13 @@
 #include <fmt/format.h>
 
 #include "ctl/output/output.h"
+#include "ctl/selection.h"
 #include "kasane/v1/controller.pb.h"
 #include "model/decode.h"
 #include "model/port_status_text.h"
 
 namespace kasane::ctl {
 namespace {
-
-using Resources = std::vector<const v1::ResourceWithStatus*>;
 
 std::string NumberOrNone(uint64_t value) { return value == 0 ? "" : Number(value); }
 

@@ -176,7 +176,7 @@ void AddRun(cli::Command& app, Options& options) {
   run.AddOption("--datapath", options.run_datapaths,
                 "Where to run them: sim, ovs and ovs-kernel, with commas between")
       .ShowDefault();
-  run.AddOption("--jobs", options.run.jobs, "So many at a time; by default one per processor");
+  run.AddOption("--jobs", options.run.jobs, "So many at a time; by default two per processor");
   run.AddOption("-o,--output", options.output, "table or json").OneOf({"table", "json"});
   run.AddFlag("--lines", options.run.lines, "A line of JSON for each case, as it ends");
   cli::Command one = app.AddCommand("run-case", "Run one case in a lab of its own; used by run");

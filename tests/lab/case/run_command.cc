@@ -162,7 +162,7 @@ class Jobs {
     pthread_sigmask(SIG_BLOCK, &signals, nullptr);
     std::thread listener([this, signals] { Listen(signals); });
     const unsigned jobs =
-        options_.jobs != 0 ? options_.jobs : std::max(1U, std::thread::hardware_concurrency());
+        options_.jobs != 0 ? options_.jobs : 2 * std::max(1U, std::thread::hardware_concurrency());
     std::vector<std::thread> threads;
     for (unsigned i = 0; i < jobs; ++i) threads.emplace_back([this] { Work(); });
     for (std::thread& thread : threads) thread.join();
