@@ -57,7 +57,7 @@ class Source:
         text = pathlib.Path(path).read_text(encoding="utf-8")
         parts = re.findall(r"^namespace \{\n(.*?)^\}  // namespace$", text, re.M | re.S)
         self.path = path
-        self.folder = path.split("/")[0]
+        self.folder = path.split("/")[: 2 if path.startswith("tests/") else 1]
         self.borrowed = set(re.findall(r"^using ((?:\w+::)+\w+);", text, re.M))
         # Those of the unnamed namespaces, and where a program or fuzzer starts.
         self.names = {name for part in parts for name in NAME.findall(part)} - {last(name) for name in self.borrowed}
@@ -74,7 +74,7 @@ def last(name):
 
 
 def grouped(paths):
-    """Groups of sources of one top folder that can be one translation unit."""
+    """Groups of sources of one top folder, or of one of tests', that can be one translation unit."""
     groups = []
     for source in map(Source, sorted(paths)):
         for group in groups:
