@@ -132,6 +132,18 @@ std::optional<PortId> ViewFacts::FindClaimer(const vswitch::ClaimKey& address, c
   return claimer;
 }
 
+bool ViewFacts::IsConfigured(const vswitch::ClaimKey& address, const MacAddress& mac,
+                             const PortId& port) const {
+  const auto claim = view_.claims.find(address);
+  if (claim != view_.claims.end() && (claim->second.port != port || claim->second.mac != mac)) return false;
+  const auto has = [&](const auto& ports) {
+    const auto found = ports.find(port);
+    return found != ports.end() && found->second.network == address.first && found->second.mac == mac &&
+           (Contains(found->second.ips, address.second) || address.second == IpAddress::LinkLocal(mac));
+  };
+  return has(view_.ports) || has(view_.endpoints);
+}
+
 std::optional<PortId> ViewFacts::FindRemotePort(const NetworkId& network, const MacAddress& mac,
                                                 const IpAddress& outer_source) const {
   for (const auto& [id, endpoint] : view_.endpoints) {

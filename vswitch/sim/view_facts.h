@@ -21,6 +21,7 @@ class ViewFacts : public slowpath::NetworkFacts {
   std::optional<slowpath::AddressOwner> FindAnswer(const slowpath::Question& question) const override;
   std::optional<PortId> FindClaimer(const vswitch::ClaimKey& address, const MacAddress& mac,
                                     const slowpath::Origin& origin) const override;
+  bool IsConfigured(const vswitch::ClaimKey& address, const MacAddress& mac, const PortId& port) const override;
   std::optional<PortId> FindRemotePort(const NetworkId& network, const MacAddress& mac,
                                        const IpAddress& outer_source) const override;
   slowpath::Candidates FindCandidates(const vswitch::ClaimKey& address) const override;

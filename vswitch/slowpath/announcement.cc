@@ -23,8 +23,9 @@ SlowPathOutcome TakeAnnouncement(const NetworkFacts& facts, const SlowPathPacket
   if (!packet.port) return out;
   const bool flooded = frame.eth_dst().IsMulticast();
   // In answer to another VM: its host gets it. A router's MAC is on every host, and the one that asked is not
-  // known.
-  if (!flooded && !facts.IsRouters(packet.network, frame.eth_dst())) return out;
+  // known; but none asks for what its configuration says.
+  const bool teaches = out.announcement && !facts.IsConfigured(address, announced->mac, out.announcement->port);
+  if (!flooded && (!teaches || !facts.IsRouters(packet.network, frame.eth_dst()))) return out;
   for (const HostId& host : facts.FindHostsToTell(packet.network, flooded)) {
     out.injections.push_back({{}, {}, host, vni, packet.frame});
   }

@@ -93,5 +93,21 @@ TEST(TakeAnnouncementTest, AReplyToARouterGoesToEveryHostThatMayHaveAsked) {
   EXPECT_THAT(reply(kThere).injections, IsEmpty()) << "its host gets it";
 }
 
+TEST(TakeAnnouncementTest, AReplyThatSaysWhatIsConfiguredTellsNobodyElse) {
+  FakeFacts facts = SharedAddress();
+  facts.configured.insert({PortId("here"), {kNet, kVip}, kHere});
+  const auto to = [&](const MacAddress& mac, uint16_t op) {
+    return HandleSlowPath(facts, {SlowPathCause::kAnnouncement,
+                                  PortId("here"),
+                                  {},
+                                  kNet,
+                                  {},
+                                  0,
+                                  frames::Arp({mac, kHere}, op, kHere, kVip, mac, kVip)});
+  };
+  EXPECT_THAT(to(kRouterMac, 2).injections, IsEmpty());
+  EXPECT_THAT(to(MacAddress::Broadcast(), 1).injections, SizeIs(1)) << "everybody was meant";
+}
+
 }  // namespace
 }  // namespace kasane::slowpath

@@ -75,6 +75,11 @@ class NetworkFacts {
   virtual std::optional<PortId> FindClaimer(const vswitch::ClaimKey& address, const MacAddress& mac,
                                             const Origin& origin) const = 0;
 
+  // Whether `address` at `mac` is the port's by its configuration and claimed by no other port: that it says so
+  // teaches nobody.
+  virtual bool IsConfigured(const vswitch::ClaimKey& address, const MacAddress& mac,
+                            const PortId& port) const = 0;
+
   // The port on the host with that tunnel address, in `network`, whose own MAC it is.
   virtual std::optional<PortId> FindRemotePort(const NetworkId& network, const MacAddress& mac,
                                                const IpAddress& outer_source) const = 0;

@@ -76,6 +76,19 @@ std::optional<PortId> TableFacts::FindClaimer(const vswitch::ClaimKey& address, 
   return claimer;
 }
 
+bool TableFacts::IsConfigured(const vswitch::ClaimKey& address, const MacAddress& mac,
+                              const PortId& port) const {
+  const auto& claimants = tables_->answers.Claimants(address);
+  const vswitch::Owner owner{vswitch::OwnerKind::kPort, port.str()};
+  bool configured = false;
+  for (const Claimant<Answer>& claimant : claimants) {
+    const bool its = claimant.owner == owner && claimant.value.mac == mac;
+    if (claimant.rank == Rank::kClaim && !its) return false;
+    configured = configured || (claimant.rank != Rank::kClaim && its);
+  }
+  return configured;
+}
+
 std::optional<PortId> TableFacts::FindRemotePort(const NetworkId& network, const MacAddress& mac,
                                                  const IpAddress& outer_source) const {
   for (const Claimant<MacPlace>& claimant : tables_->macs.Claimants({network, mac})) {

@@ -50,6 +50,20 @@ TEST(TableFactsTest, AClaimFromATunnelIsByAPortOfThatHost) {
   EXPECT_EQ(facts.FindClaimer(Blue("10.0.0.99"), Mac(1), {PortId("a"), {}}), std::nullopt);
 }
 
+TEST(TableFactsTest, WhatIsConfiguredForAPortUntilAnotherClaimsIt) {
+  vswitch::HostView view = TestView();
+  const PortId a("a");
+  EXPECT_TRUE(FactsOf(view).IsConfigured(Blue("10.0.0.1"), Mac(1), a));
+  EXPECT_TRUE(FactsOf(view).IsConfigured({kBlue, IpAddress::LinkLocal(Mac(1))}, Mac(1), a));
+  EXPECT_FALSE(FactsOf(view).IsConfigured(Blue("10.0.0.1"), Mac(0x55), a));
+  EXPECT_FALSE(FactsOf(view).IsConfigured(Blue("10.0.0.3"), Mac(1), a));
+  view.claims[Blue("10.0.0.1")] = {Mac(1), a, 1, false};
+  EXPECT_TRUE(FactsOf(view).IsConfigured(Blue("10.0.0.1"), Mac(1), a)) << "its own claim";
+  Allow(view.endpoints[PortId("c")], Mac(3), "10.0.0.0/24");
+  view.claims[Blue("10.0.0.1")] = {Mac(3), PortId("c"), 2, false};
+  EXPECT_FALSE(FactsOf(view).IsConfigured(Blue("10.0.0.1"), Mac(1), a));
+}
+
 TEST(TableFactsTest, ReservedAddressesAreNobodysAndNotFree) {
   vswitch::HostView view = TestView();
   view.endpoints[PortId("c")].port_security_enabled = false;

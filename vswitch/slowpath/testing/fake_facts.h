@@ -18,6 +18,7 @@ struct FakeFacts : NetworkFacts {
   std::map<vswitch::ClaimKey, Candidates> candidates;
   // Who may claim what, by the port or the outer source that the announcement came from.
   std::set<std::tuple<PortId, vswitch::ClaimKey, MacAddress>> port_claims;
+  std::set<std::tuple<PortId, vswitch::ClaimKey, MacAddress>> configured;
   std::map<std::pair<IpAddress, MacAddress>, PortId> host_claims;
   std::map<std::tuple<NetworkId, MacAddress, IpAddress>, PortId> remote_ports;
   std::map<NetworkId, std::vector<HostId>> members;
@@ -40,6 +41,10 @@ struct FakeFacts : NetworkFacts {
                                     const Origin& origin) const override {
     if (origin.outer_source) return Find(host_claims, {*origin.outer_source, mac});
     return port_claims.contains({*origin.port, address, mac}) ? origin.port : std::nullopt;
+  }
+  bool IsConfigured(const vswitch::ClaimKey& address, const MacAddress& mac,
+                    const PortId& port) const override {
+    return configured.contains({port, address, mac});
   }
   std::optional<PortId> FindRemotePort(const NetworkId& network, const MacAddress& mac,
                                        const IpAddress& outer_source) const override {
