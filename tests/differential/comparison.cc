@@ -79,8 +79,10 @@ std::string Describe(const Observed& observed) {
 
 void RemoveWhatIsKnown(const vswitch::HostView& view, std::vector<slowpath::Announcement>& announcements) {
   std::erase_if(announcements, [&](const slowpath::Announcement& one) {
-    return !view.claims.contains({one.network, one.ip}) &&
-           (IsOwners(view.ports, one) || IsOwners(view.endpoints, one));
+    const auto claim = view.claims.find({one.network, one.ip});
+    if (claim != view.claims.end() && (claim->second.port != one.port || claim->second.mac != one.mac))
+      return false;
+    return IsOwners(view.ports, one) || IsOwners(view.endpoints, one);
   });
 }
 

@@ -24,7 +24,7 @@ std::vector<size_t> Matches(const std::vector<sim::Result>& results, const Obser
 
 std::string Describe(const Observed& observed);
 
-// Takes out the announcements that change nothing: by the port whose own address it is, where nobody has
+// Takes out the announcements that change nothing: by the port whose own address it is, where nobody else has
 // claimed it. A datapath need not report them.
 void RemoveWhatIsKnown(const vswitch::HostView& view, std::vector<slowpath::Announcement>& announcements);
 
