@@ -148,7 +148,7 @@ void CloudBuilder::AddVm(const PortId& id, const HostId& host) {
   port->device_owner = "compute:nova";
   port->host = host;
   port->admin_state_up = !Chance(random_, 10);
-  port->port_security_enabled = !Chance(random_, 4);
+  port->port_security_enabled = all_secured_ || !Chance(random_, 4);
   AddAddresses(*port, 9 + FreeMacNumber(network));
   const bool pairs = Has(kinds_, Kind::kPairs);
   if (Chance(random_, pairs ? 2 : 3) && (pairs || !port->fixed_ips.empty())) {
@@ -168,17 +168,33 @@ IpPrefix CloudBuilder::WidePrefix() {
   return IpPrefix(address, Pick(address.is_v4() ? v4 : v6, random_)).Network();
 }
 
-// An address that several ports share, another port's fixed one, or a whole subnet.
+// Of a subnet of the network: one that several ports share, or most likely this one's alone.
+IpPrefix CloudBuilder::SingleAddress(const NetworkId& network) {
+  std::vector<IpPrefix> choices;
+  for (const SubnetPointer& subnet : Subnets()) {
+    if (subnet->network != network) continue;
+    const uint64_t which = Chance(random_, 2) ? 0 : Below(random_, 5);
+    choices.push_back(IpPrefix::Host(Nth(subnet->cidr, 26 + static_cast<uint32_t>(which))));
+  }
+  return choices.empty() ? IpPrefix::Host(IpAddress::V4(0x0a000000 + 200)) : Pick(choices, random_);
+}
+
+// An address that several ports share, another port's fixed one, a whole subnet, or an address for this port.
 void CloudBuilder::AddAllowedPair(model::Port& port) {
   std::optional<MacAddress> mac;
   if (Chance(random_, 2)) mac = NthMac(kFirstVirtualMac);
-  const auto kind = Below(random_, 4);
+  const auto kind = Below(random_, 6);
   IpPrefix prefix = IpPrefix::Host(IpAddress::V4(0x0a000000 + 200));
   if (kind == 0)
     prefix = IpPrefix::Host(IpAddress::V4(0x0a000000 + static_cast<uint32_t>(Below(random_, 3)) * 256 + 10));
   if (kind == 1) prefix = *IpPrefix::Parse("2001:db8:1::/64");
   if (kind == 2) prefix = *IpPrefix::Parse("10.0.0.0/24");
-  if (Has(kinds_, Kind::kPairs) && Chance(random_, 2)) {
+  if (kind == 5 && !all_secured_ && Has(kinds_, Kind::kPairs)) {  // As operators write "anything".
+    prefix = *IpPrefix::Parse(Chance(random_, 2) ? "0.0.0.0/0" : "::/0");
+    mac.reset();
+  } else if (kind > 2 || (all_secured_ && Chance(random_, 2))) {
+    prefix = SingleAddress(port.network);
+  } else if (Has(kinds_, Kind::kPairs) && Chance(random_, 2)) {
     prefix = WidePrefix();
     if (Chance(random_, 3))
       mac = NthMac(static_cast<uint32_t>(Chance(random_, 2) ? Below(random_, 12) + 1 : 79));
@@ -227,37 +243,6 @@ void CloudBuilder::AddNeutronPort(uint64_t n) {
   port->port_security_enabled = Chance(random_, 4);
   AddAddresses(*port, 9 + FreeMacNumber(network));
   state_.ports[port->id] = std::move(port);
-}
-
-void CloudBuilder::AddClaim() {
-  const auto vms = Vms();
-  if (vms.empty()) return;
-  const auto& port = Pick(vms, random_);
-  const auto& of = Chance(random_, 2) ? port : Pick(vms, random_);
-  model::AddressClaim claim;
-  claim.network = port->network;
-  claim.port = port->id;
-  claim.mac = Chance(random_, 3) ? NthMac(78) : port->mac;
-  if (!of->allowed_address_pairs.empty() && !Chance(random_, 3)) {
-    const model::AllowedAddressPair& pair = of->allowed_address_pairs.front();
-    claim.address = Nth(pair.prefix, 0);
-    claim.mac = pair.mac.value_or(port->mac);
-  } else if (!of->fixed_ips.empty()) {
-    claim.address = of->fixed_ips.front().address;
-  } else {
-    claim.address = IpAddress::V4(0x0a000000 + 210 + static_cast<uint32_t>(Below(random_, 6)));
-  }
-  claim.router = Chance(random_, 3);
-  claim.sequence = 1 + Below(random_, 3);
-  claim.id = model::MakeClaimId(claim.network, claim.address);
-  state_.address_claims[claim.id] = std::make_shared<model::AddressClaim>(claim);
-}
-
-void CloudBuilder::SetClaim(model::AddressClaim claim) {
-  claim.id = model::MakeClaimId(claim.network, claim.address);
-  for (const auto& [id, other] : state_.address_claims)
-    claim.sequence = std::max(claim.sequence, other->sequence + 1);
-  state_.address_claims[claim.id] = std::make_shared<model::AddressClaim>(claim);
 }
 
 void CloudBuilder::SetExtraRoutes(model::Router& router) {

@@ -20,12 +20,16 @@ class CloudBuilder {
   CloudBuilder(model::NetworkState state, Random& random, const Kinds& kinds)
       : state_(std::move(state)), random_(random), kinds_(kinds) {}
 
+  // From here on every VM has port security, and pairs name single addresses more often: then an address may be
+  // one port's alone.
+  void SecureAll() { all_secured_ = true; }
+
   void AddHosts();
   void AddNetwork(uint64_t n);
   void AddVm(const PortId& id, const HostId& host);
   void AddRouter(uint64_t n);
   void AddNeutronPort(uint64_t n);
-  void AddClaim();  // By a port on an allowed address, its own or anybody's; a view takes only what it may.
+  void AddClaim();                           // Mostly such as the port may make; a view takes no others.
   void SetClaim(model::AddressClaim claim);  // The newest of its address.
 
   void AddAllowedPair(model::Port& port);
@@ -43,6 +47,9 @@ class CloudBuilder {
   std::shared_ptr<model::Port> NewPort(const PortId& id, const NetworkId& network);
   void AddAddresses(model::Port& port, uint32_t host_part);
   IpPrefix WidePrefix();
+  IpPrefix SingleAddress(const NetworkId& network);
+  void ClaimByPair(const model::Port& port, model::AddressClaim& claim);
+  void ClaimOfAnybodys(const model::Port& port, model::AddressClaim& claim);
   std::vector<SubnetPointer> Subnets() const;
   NetworkId AnyNetwork();
   void SetExtraRoutes(model::Router& router);
@@ -53,6 +60,7 @@ class CloudBuilder {
   model::NetworkState state_;
   Random& random_;
   Kinds kinds_;
+  bool all_secured_ = false;
 };
 
 }  // namespace kasane::random

@@ -29,6 +29,7 @@ constexpr std::array<Entry, static_cast<size_t>(Kind::kCount)> kEntries = {{
     {Kind::kDhcp, "dhcp", true},
     {Kind::kNeverRouted, "never_routed", true},
     {Kind::kUnannounced, "unannounced", true},
+    {Kind::kAimed, "aimed", true},
     {Kind::kChanges, "changes", true},
     {Kind::kSticky, "sticky", true},
     {Kind::kAnnouncements, "announcements", true},

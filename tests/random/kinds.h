@@ -29,6 +29,7 @@ enum class Kind : uint8_t {
   kDhcp,           // DHCP and DHCPv6, from 0.0.0.0 too.
   kNeverRouted,    // Addresses that no router takes or gives.
   kUnannounced,    // From and to addresses that a port may have and has not announced.
+  kAimed,          // For what the view holds: see aimed_frames.h.
   // Of what is compared.
   kChanges,        // The view changes, and the rest is sent through what an incremental change made.
   kSticky,         // A flow keeps its next hop.

@@ -46,6 +46,7 @@ IpAddress Nth(const IpPrefix& prefix, uint32_t n) {
 
 model::NetworkState RandomCloud(Random& random, const Kinds& kinds) {
   CloudBuilder builder({}, random, kinds);
+  if (Has(kinds, Kind::kAimed) && Chance(random, 3)) builder.SecureAll();
   builder.AddHosts();
   const auto networks = 1 + Below(random, 4);
   for (uint64_t n = 0; n < networks; ++n) builder.AddNetwork(n);

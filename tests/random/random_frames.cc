@@ -4,6 +4,7 @@
 #include <utility>
 #include <vector>
 
+#include "tests/random/aimed_frames.h"
 #include "tests/random/mutate.h"
 #include "tests/random/sender.h"
 
@@ -104,6 +105,9 @@ Stimulus FromPeer(const vswitch::HostView& view, Random& random, const Kinds& ki
 }
 
 Stimulus WellFormed(const vswitch::HostView& view, Random& random, const Kinds& kinds) {
+  if (Has(kinds, Kind::kAimed) && Chance(random, 6)) {
+    if (auto aimed = AimedStimulus(view, random)) return *std::move(aimed);
+  }
   if (!view.endpoints.empty() && (view.ports.empty() || Chance(random, 5)))
     return FromPeer(view, random, kinds);
   const vswitch::LocalPort& local = AnyOf(view.ports, random);

@@ -62,7 +62,6 @@ class Sender {
   Bytes Dhcp();
   Bytes NeverRouted();
   Bytes Unannounced();
-  Bytes ProbeFor(const MacAddress& mac, const IpAddress& ip);
 
   const Targets& targets_;
   const std::vector<vswitch::AllowedAddress>& allowed_;

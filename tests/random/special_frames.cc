@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "tests/random/messages.h"
 #include "tests/random/sender.h"
 #include "vswitch/packet/packet.h"
 
@@ -227,13 +228,6 @@ Bytes Sender::NeverRouted() {
   return WholePacket(EthToRouter(), {source, destination, Ttl()});
 }
 
-// Asks whether somebody has the address, before it takes it (RFC 5227, RFC 4862).
-Bytes Sender::ProbeFor(const MacAddress& mac, const IpAddress& ip) {
-  if (ip.is_v4()) return frames::Arp({MacAddress::Broadcast(), mac}, 1, mac, IpAddress(), MacAddress(), ip);
-  const IpAddress group = SolicitedNode(ip);
-  return frames::Solicitation({MulticastMac(group), mac}, {Ip("::"), group, 255}, ip, nullptr);
-}
-
 // As one of those that it may be: a packet, a question, an answer to one, an announcement or a probe.
 Bytes Sender::Unannounced() {
   if (allowed_.empty()) return AnyPacket();
@@ -248,7 +242,7 @@ Bytes Sender::Unannounced() {
     if (Chance(random_, 2)) eth.dst = EthToRouter().dst;
     return WholePacket(eth, {own, other, Ttl()});
   }
-  if (form > 4) return ProbeFor(as.mac, own);
+  if (form > 4) return Probe(as.mac, own);
   const bool everybody = form == 2;
   if (v4) {
     if (everybody) eth.dst = MacAddress::Broadcast();
