@@ -23,12 +23,12 @@ struct Totals {
 };
 
 // A cloud that diverges runs once more, with the drops behind each frame, so that the frame is named.
-absl::Status RunOne(SwitchUnderTest& under_test, CloudOptions options, Totals& totals) {
+absl::Status RunOne(SwitchUnderTest& under_test, CloudOptions options, bool again, Totals& totals) {
   const std::string cases = std::exchange(options.case_directory, "");
   ASSIGN_OR_RETURN(const CloudOutcome first, RunCloud(under_test, options));
   totals.frames += first.frames;
   totals.divergences += first.divergences;
-  if (first.divergences == 0) return absl::OkStatus();
+  if (first.divergences == 0 || !again) return absl::OkStatus();
   fmt::print("seed {} diverged; once more\n", options.seed);
   options.case_directory = cases;
   options.drops_of_each = true;
@@ -45,6 +45,7 @@ int Main(int argc, char** argv) {
   int clouds = 20;
   CloudOptions options;
   std::string kinds = "default";
+  bool stop = false;
   app.AddOption("--clouds", clouds, "Random clouds to build").ShowDefault();
   app.AddOption("--packets", options.packets, "Frames sent in each").ShowDefault();
   app.AddOption("--seed", options.seed, "Seed of the first cloud; the next ones count up").ShowDefault();
@@ -53,6 +54,7 @@ int Main(int argc, char** argv) {
       .ShowDefault();
   app.AddOption("--cases", options.case_directory,
                 "Folder for case files: the smallest cloud that shows a divergence");
+  app.AddFlag("--stop", stop, "End at the first divergence, whose frame is the last one counted");
   if (const auto ending = app.Parse(argc, argv)) {
     ending->Print();
     return ending->code;
@@ -68,12 +70,13 @@ int Main(int argc, char** argv) {
   if (!under_test.ok()) return failed(under_test.status());
   const uint64_t first = options.seed;
   Totals totals;
-  for (int n = 0; n < clouds; ++n, ++options.seed) {
+  int done = 0;
+  for (int n = 0; n < clouds && !(stop && totals.divergences != 0); ++n, ++options.seed, ++done) {
     if (n % kProgress == 0) fmt::print(stderr, "seed {}, cloud {} of {}\n", options.seed, n + 1, clouds);
-    const absl::Status status = RunOne(**under_test, options, totals);
+    const absl::Status status = RunOne(**under_test, options, !stop, totals);
     if (!status.ok()) return failed(Annotate(status, fmt::format("seed {}", options.seed)));
   }
-  fmt::print("{} clouds from seed {}, kinds {}: {} frames, {} divergences, {} clouds unstable\n", clouds, first,
+  fmt::print("{} clouds from seed {}, kinds {}: {} frames, {} divergences, {} clouds unstable\n", done, first,
              random::ToString(options.kinds), totals.frames, totals.divergences, totals.unstable);
   return totals.divergences == 0 ? 0 : 1;
 }
