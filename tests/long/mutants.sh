@@ -66,7 +66,7 @@ by_case() {
 try() {
   local patch=$1 of_case
   of_case=$(head_of Case "$patch")
-  (cd "$tree" && patch -p1 --forward --fuzz=0) <"$patch" >"$log" 2>&1 || { result="DOES NOT APPLY"; return 1; }
+  (cd "$tree" && patch -p1 --forward --no-backup-if-mismatch) <"$patch" >"$log" 2>&1 || { result="DOES NOT APPLY"; return 1; }
   local status=0
   if ! build; then
     result="DOES NOT BUILD"
@@ -76,7 +76,7 @@ try() {
   else
     by_frames || status=1
   fi
-  (cd "$tree" && patch -p1 --reverse --fuzz=0) <"$patch" >>"$log" 2>&1 || die "cannot take $patch out again: $log"
+  (cd "$tree" && patch -p1 --reverse --no-backup-if-mismatch) <"$patch" >>"$log" 2>&1 || die "cannot take $patch out again: $log"
   return "$status"
 }
 
