@@ -32,8 +32,11 @@ Result Walk::FromPort(const PortId& id) {
        fmt::format("from port {} into network {} (VNI {}): {}", port->second.name, network.name, network.vni,
                    packet_.Summary()));
   origin_ = entered_ = id;
-  if (IngressSanity() && FitsMtu(network) && PortSecurity(port->second) && !AnswerArp(network, id) &&
-      !AnswerNd(network, id) && !Announce(network))
+  if (!IngressSanity()) return Finish();
+  // A bridge learns from what it receives, also if it is too large to go on.
+  if (!port->second.port_security_enabled) Learn(network.id, {id, std::nullopt, {}});
+  if (FitsMtu(network) && PortSecurity(port->second) && !AnswerArp(network, id) && !AnswerNd(network, id) &&
+      !Announce(network))
     Bridge(network);
   return Finish();
 }
@@ -105,10 +108,7 @@ bool Walk::FitsMtu(const vswitch::NetworkView& network) {
 }
 
 bool Walk::PortSecurity(const vswitch::LocalPort& port) {
-  if (!port.port_security_enabled) {
-    Learn(port.network, {port.id, std::nullopt, {}});
-    return true;
-  }
+  if (!port.port_security_enabled) return true;
   const auto reason = WhyRefused(port, packet_);
   if (reason) Drop("port_security", PortOwner(port.id), *reason);
   return !reason;
