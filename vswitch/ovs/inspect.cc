@@ -13,6 +13,7 @@ namespace kasane::ovs {
 namespace {
 
 constexpr char kMeterStage[] = "meter";
+constexpr char kGroupStage[] = "group";
 constexpr char kSlowPathStage[] = "slow_path";
 
 // A flow's stage, key and action, and its line for ovs-ofctl.
@@ -115,6 +116,14 @@ vswitch::Discrepancy ToDiscrepancy(const MeterChange& change) {
   out.entry.owner = change.owner;
   out.entry.stage = kMeterStage;
   out.entry.key = fmt::format("meter={}", change.id);
+  return out;
+}
+
+vswitch::Discrepancy GroupDiscrepancy(uint32_t id, bool missing) {
+  vswitch::Discrepancy out;
+  out.kind = missing ? vswitch::Discrepancy::Kind::kMissing : vswitch::Discrepancy::Kind::kDifferent;
+  out.entry.stage = kGroupStage;
+  out.entry.key = fmt::format("group={}", id);
   return out;
 }
 

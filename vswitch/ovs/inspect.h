@@ -36,5 +36,6 @@ void AppendSlowPathDrops(const std::map<std::pair<vswitch::Owner, vswitch::DropR
 // A change that would make `installed` what is desired tells what is wrong with it.
 vswitch::Discrepancy ToDiscrepancy(const FlowChange& change, const InstalledFlows& installed);
 vswitch::Discrepancy ToDiscrepancy(const MeterChange& change);
+vswitch::Discrepancy GroupDiscrepancy(uint32_t id, bool missing);  // Missing, or different.
 
 }  // namespace kasane::ovs

@@ -189,6 +189,13 @@ absl::StatusOr<std::vector<vswitch::Discrepancy>> OvsDatapath::Compare(const vsw
   for (const auto& plan : {PlanMeters(desired, meters), PlanMeterDeletions(desired, meters)}) {
     for (const MeterChange& change : plan) discrepancies.push_back(ToDiscrepancy(change));
   }
+  ASSIGN_OR_RETURN(const auto groups, channel->Groups());
+  for (const auto& [id, group] : desired.groups()) {
+    ASSIGN_OR_RETURN(const std::string native, channel->CanonicalGroup(id, group));
+    const auto there = groups.find(id);
+    const bool missing = there == groups.end();
+    if (missing || there->second != native) discrepancies.push_back(GroupDiscrepancy(id, missing));
+  }
   return discrepancies;
 }
 

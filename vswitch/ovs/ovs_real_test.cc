@@ -237,6 +237,49 @@ TEST_F(OvsRealTest, NoticesWhatOthersChangeAndRepairsIt) {
   EXPECT_EQ(agent.Apply(), "+0 ~0 -0");
 }
 
+TEST_F(OvsRealTest, NoticesGroupsThatOthersChangeAndRepairsThem) {
+  Start();
+  Agent agent(config_);
+  ASSERT_TRUE(agent.WaitReady());
+  // As replication has them.
+  agent.desired.AddGroup(1,
+                         "type=all,bucket=bucket_id=0,actions=set_field:0->reg13,resubmit(,25),"
+                         "bucket=bucket_id=1,actions=set_field:1->reg13,resubmit(,25)");
+  agent.desired.AddGroup(
+      2, "type=select,selection_method=dp_hash,bucket=bucket_id=0,weight=1,actions=resubmit(,26)");
+  AddFlow(agent.desired, "a", "metadata=0x1", "group:1", Table::kFlood);
+  AddFlow(agent.desired, "a", "metadata=0x1", "group:2", Table::kPart);
+  EXPECT_EQ(agent.Apply(), "+2 ~0 -0");
+  const auto differences = [&] {
+    const auto found = agent->Compare({});
+    return found.ok() ? found->size() : 99;
+  };
+  uint64_t seen = 0;
+  const auto notices = [&](const std::string& what) {
+    const bool noticed = agent.WaitFor([&](const vswitch::DatapathFacts& facts) {
+      return facts.disturbances > seen && facts.last_disturbance.find(what) != std::string::npos;
+    });
+    seen = agent->Facts()->disturbances;
+    return noticed;
+  };
+  EXPECT_EQ(differences(), 0u) << "as we spell them, and as the switch does";
+  const std::string before = switch_.Ofctl("dump-groups");
+
+  switch_.Ofctl("mod-group", {"group_id=1,type=all"});
+  EXPECT_TRUE(notices("groups of the switch: 1 was modified")) << agent->Facts()->last_disturbance;
+  EXPECT_EQ(differences(), 1u);
+  EXPECT_EQ(agent.Apply(), "+0 ~0 -0");
+  EXPECT_EQ(differences(), 0u);
+
+  // A group takes the flows that name it along.
+  switch_.Ofctl("del-groups");
+  EXPECT_TRUE(notices("2 deleted")) << agent->Facts()->last_disturbance;
+  EXPECT_EQ(agent.Apply(), "+2 ~0 -0");
+  EXPECT_EQ(differences(), 0u);
+  EXPECT_THAT(switch_.Ofctl("dump-groups"), HasSubstr("dp_hash"));
+  EXPECT_EQ(agent->Facts()->disturbances, seen) << "what it does itself: " << agent->Facts()->last_disturbance;
+}
+
 TEST_F(OvsRealTest, NoticesPortsAndSettingsThatOthersChange) {
   Start();
   Agent agent(config_);

@@ -75,6 +75,12 @@ class FakeChannel : public OpenFlowChannel {
     return std::nullopt;
   }
 
+  absl::StatusOr<std::map<uint32_t, std::string>> Groups() override {
+    std::map<uint32_t, std::string> groups;
+    for (const auto& [id, group] : switch_.groups) groups[id] = Upper(group);
+    return groups;
+  }
+
   absl::StatusOr<std::map<uint32_t, MeterRate>> Meters() override { return switch_.meters; }
 
   absl::StatusOr<std::map<uint32_t, uint64_t>> MeterDrops() override {
@@ -89,6 +95,9 @@ class FakeChannel : public OpenFlowChannel {
 
   absl::StatusOr<CanonicalFlow> Canonical(const FlowKey& key, const std::string& actions) const override {
     return FakeCanonical(key, actions);
+  }
+  absl::StatusOr<std::string> CanonicalGroup(uint32_t, const std::string& group) const override {
+    return Upper(group);
   }
 
  private:

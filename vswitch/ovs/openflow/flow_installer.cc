@@ -67,9 +67,11 @@ absl::StatusOr<vswitch::ApplyResult> FlowInstaller::Apply(const FlowTable& desir
 // A group that is refused is missed by the flows that name it, whose owners are then named.
 absl::Status FlowInstaller::SetGroups(const FlowTable& desired) {
   for (const auto& [id, group] : desired.groups()) {
-    if (const auto have = groups_.find(id); have != groups_.end() && have->second == group) continue;
+    if (const auto have = groups_.find(id); have != groups_.end() && have->second.text == group) continue;
     ASSIGN_OR_RETURN(const std::optional<std::string> refusal, channel_->SetGroup(id, group));
-    if (!refusal) groups_[id] = group;
+    if (refusal) continue;
+    ASSIGN_OR_RETURN(std::string native, channel_->CanonicalGroup(id, group));
+    groups_[id] = {group, std::move(native)};
   }
   return absl::OkStatus();
 }
@@ -80,12 +82,28 @@ absl::StatusOr<FlowDisturbance> FlowInstaller::FindDisturbance() {
   return found;
 }
 
-absl::StatusOr<std::string> FlowInstaller::FindMeterDisturbance() {
+absl::StatusOr<std::string> FlowInstaller::FindUntoldDisturbance() {
   if (!installed_) return "";
   ASSIGN_OR_RETURN(const InstalledMeters now, channel_->Meters());
-  if (now == meters_) return "";
-  Forget();
-  return fmt::format("meters of the switch: there are {}, and {} were set", now.size(), meters_.size());
+  if (now != meters_) {
+    const size_t set = meters_.size();
+    Forget();
+    return fmt::format("meters of the switch: there are {}, and {} were set", now.size(), set);
+  }
+  ASSIGN_OR_RETURN(std::string groups, FindGroupDisturbance());
+  if (!groups.empty()) Forget();
+  return groups;
+}
+
+absl::StatusOr<std::string> FlowInstaller::FindGroupDisturbance() {
+  if (groups_.empty()) return "";
+  ASSIGN_OR_RETURN(const auto now, channel_->Groups());
+  for (const auto& [id, group] : groups_) {
+    const auto there = now.find(id);
+    if (there == now.end()) return fmt::format("groups of the switch: {} was deleted", id);
+    if (there->second != group.native) return fmt::format("groups of the switch: {} was modified", id);
+  }
+  return "";
 }
 
 // Who deletes a group deletes the flows that name it, so groups are set anew with the flows.

@@ -33,12 +33,19 @@ class FlowInstaller {
   // What others changed since the last call; the next Apply reads back what is there. Never waits. UNAVAILABLE
   // as above.
   absl::StatusOr<FlowDisturbance> FindDisturbance();
-  // The same of meters, of which the switch tells nothing, so that it is asked: a text, empty if all is well.
-  absl::StatusOr<std::string> FindMeterDisturbance();
+  // The same of meters and groups, of which the switch tells nothing, so that it is asked: a text, empty if all
+  // is well. A group that no flow may name is nobody's business.
+  absl::StatusOr<std::string> FindUntoldDisturbance();
   void WakeOnInput() { channel_->WakeOnInput(); }
 
  private:
+  struct SetGroup {
+    std::string text;    // As desired.
+    std::string native;  // As the switch shows it.
+  };
+
   void Forget();
+  absl::StatusOr<std::string> FindGroupDisturbance();
   absl::Status SetGroups(const FlowTable& desired);
   absl::Status SetMeters(const FlowTable& desired, std::map<vswitch::Owner, std::string>& failed);
   absl::Status DeleteMeters(const FlowTable& desired);
@@ -49,8 +56,7 @@ class FlowInstaller {
   bool watching_ = false;
   std::optional<InstalledFlows> installed_;  // As acknowledged. Absent: not known.
   InstalledMeters meters_;                   // The same.
-  std::map<uint32_t, std::string>
-      groups_;  // Those set on this connection. They stay: no flow has to name them.
+  std::map<uint32_t, SetGroup> groups_;  // Those set on this connection. They stay: no flow has to name them.
 };
 
 }  // namespace kasane::ovs

@@ -32,7 +32,7 @@ absl::StatusOr<vswitch::ApplyResult> FlowKeeper::Apply(const FlowTable& desired,
     installer_ = std::make_unique<FlowInstaller>(std::move(channel));
     session_ = session;
     flows_ = {};
-    meters_.clear();
+    untold_.clear();
   }
   absl::StatusOr<vswitch::ApplyResult> result = installer_->Apply(desired);
   if (result.status().code() == absl::StatusCode::kUnavailable) installer_.reset();
@@ -53,13 +53,13 @@ Disturbances FlowKeeper::Seen() const {
 }
 
 absl::Status FlowKeeper::Find(Clock::time_point now) {
-  const bool quiet = !flows_.any() && meters_.empty();
+  const bool quiet = !flows_.any() && untold_.empty();
   ASSIGN_OR_RETURN(const FlowDisturbance flows, installer_->FindDisturbance());
   flows_ += flows;
-  if (now >= meters_at_) {
-    meters_at_ = now + kMeterCheck;
-    ASSIGN_OR_RETURN(const std::string meters, installer_->FindMeterDisturbance());
-    if (!meters.empty()) meters_ = meters;
+  if (now >= untold_at_) {
+    untold_at_ = now + kUntoldCheck;
+    ASSIGN_OR_RETURN(const std::string untold, installer_->FindUntoldDisturbance());
+    if (!untold.empty()) untold_ = untold;
   }
   if (quiet) found_at_ = now;
   return absl::OkStatus();
@@ -71,9 +71,9 @@ void FlowKeeper::Publish(Clock::time_point now) {
   published_at_ = now;
   const std::lock_guard lock(seen_mutex_);
   ++seen_.count;
-  seen_.last = flows_.any() ? DescribeFlows(flows_) : meters_;
+  seen_.last = flows_.any() ? DescribeFlows(flows_) : untold_;
   flows_ = {};
-  meters_.clear();
+  untold_.clear();
 }
 
 FlowKeeper::Clock::time_point FlowKeeper::Check(Clock::time_point now) {
@@ -82,11 +82,11 @@ FlowKeeper::Clock::time_point FlowKeeper::Check(Clock::time_point now) {
     installer_.reset();
     return Clock::time_point::max();
   }
-  if (!flows_.any() && meters_.empty()) return meters_at_;
+  if (!flows_.any() && untold_.empty()) return untold_at_;
   const auto due = std::max<Clock::time_point>(found_at_ + kGather, published_at_ + pause_);
-  if (now < due) return std::min(due, meters_at_);
+  if (now < due) return std::min(due, untold_at_);
   Publish(now);
-  return meters_at_;
+  return untold_at_;
 }
 
 void FlowKeeper::Run() {

@@ -1,7 +1,7 @@
-// Keeps a switch's flows and meters as they were applied last, over one OpenFlow connection: installs, and
-// notices what others change. A change of flows is told by the switch (flow monitor); meters, of which it tells
-// nothing, are read once a second. What was found is a disturbance; who owns the keeper applies again, which
-// repairs it.
+// Keeps a switch's flows, meters and groups as they were applied last, over one OpenFlow connection: installs,
+// and notices what others change. A change of flows is told by the switch (flow monitor); meters and groups, of
+// which it tells nothing, are read once a second. What was found is a disturbance; who owns the keeper applies
+// again, which repairs it.
 //
 // A repair reads all flows back. Who changes flows again and again costs no more than one such reading every
 // kMaxPause.
@@ -26,7 +26,7 @@ class FlowKeeper {
   using Clock = std::chrono::steady_clock;
   using Connect = std::function<absl::StatusOr<std::unique_ptr<OpenFlowChannel>>()>;
 
-  static constexpr std::chrono::seconds kMeterCheck{1};
+  static constexpr std::chrono::seconds kUntoldCheck{1};
   static constexpr std::chrono::milliseconds kGather{50};  // A command's changes come in several messages.
   static constexpr std::chrono::seconds kMinPause{1};  // Between two disturbances; doubled while they go on ...
   static constexpr std::chrono::seconds kMaxPause{8};  // ... up to this.
@@ -62,9 +62,9 @@ class FlowKeeper {
   std::mutex mutex_;  // Guards all below: the connection is used by one thread at a time.
   std::unique_ptr<FlowInstaller> installer_;
   uint64_t session_ = 0;
-  Clock::time_point meters_at_;
+  Clock::time_point untold_at_;
   FlowDisturbance flows_;  // Found, and not published yet ...
-  std::string meters_;     // ... likewise.
+  std::string untold_;     // ... likewise: of meters and groups.
   Clock::time_point found_at_;
   Clock::time_point published_at_;  // The last one.
   std::chrono::seconds pause_ = kMinPause;

@@ -56,11 +56,31 @@ TEST_F(FlowKeeperTest, MetersAreReadOnceASecond) {
   switch_.meters[3].rate = 11;
   const auto next = keeper_.Check(now_ + std::chrono::milliseconds(500));
   EXPECT_EQ(keeper_.Seen().count, 0u);
-  EXPECT_EQ(next, now_ + FlowKeeper::kMeterCheck);
+  EXPECT_EQ(next, now_ + FlowKeeper::kUntoldCheck);
   CheckAt(next);
   EXPECT_THAT(keeper_.Seen().last, HasSubstr("meters of the switch"));
   EXPECT_TRUE(keeper_.Apply(desired_, 1).ok());
   EXPECT_EQ(switch_.meters[3].rate, 10u);
+}
+
+TEST_F(FlowKeeperTest, GroupsAreReadOnceASecond) {
+  desired_.AddGroup(1, "type=all,bucket=a");
+  EXPECT_TRUE(keeper_.Apply(desired_, 1).ok());
+  keeper_.Check(now_);
+  EXPECT_EQ(keeper_.Seen().count, 0u);
+  switch_.groups[1] = "type=all";
+  CheckAt(now_ + FlowKeeper::kUntoldCheck);
+  EXPECT_THAT(keeper_.Seen().last, HasSubstr("groups of the switch: 1 was modified"));
+  EXPECT_TRUE(keeper_.Apply(desired_, 1).ok());
+  EXPECT_EQ(switch_.groups[1], "type=all,bucket=a");
+  switch_.groups.clear();
+  CheckAt(now_ + seconds(100));
+  EXPECT_THAT(keeper_.Seen().last, HasSubstr("groups of the switch: 1 was deleted"));
+  EXPECT_TRUE(keeper_.Apply(desired_, 1).ok());
+  EXPECT_THAT(switch_.groups, SizeIs(1));
+  switch_.groups[7] = "type=all";
+  CheckAt(now_ + seconds(200));
+  EXPECT_EQ(keeper_.Seen().count, 2u) << "a group of others, which no flow names";
 }
 
 TEST_F(FlowKeeperTest, WhoDisturbsWithoutEndCostsLittle) {

@@ -24,6 +24,11 @@ FlowKey KeyOf(const kovs_dumped_flow& flow) {
   return {.table = static_cast<Table>(flow.table), .priority = flow.priority, .match = flow.match};
 }
 
+// `into` is a map of texts by number.
+void CollectGroup(void* into, uint32_t id, const char* group) {
+  (*static_cast<std::map<uint32_t, std::string>*>(into))[id] = group;
+}
+
 class RealChannel : public OpenFlowChannel {
  public:
   RealChannel(kovs_of* connection, int deadline_ms) : connection_(connection), deadline_ms_(deadline_ms) {}
@@ -35,12 +40,14 @@ class RealChannel : public OpenFlowChannel {
   absl::StatusOr<std::vector<DumpedFlow>> Dump() override;
   absl::StatusOr<std::optional<std::string>> ChangeMeter(const MeterChange& change) override;
   absl::StatusOr<std::optional<std::string>> SetGroup(uint32_t id, const std::string& group) override;
+  absl::StatusOr<std::map<uint32_t, std::string>> Groups() override;
   absl::StatusOr<std::map<uint32_t, MeterRate>> Meters() override;
   absl::StatusOr<std::map<uint32_t, uint64_t>> MeterDrops() override;
   absl::Status WatchFlows() override;
   absl::StatusOr<FlowDisturbance> TakeDisturbance() override;
   void WakeOnInput() override { kovs_of_wait(connection_); }
   absl::StatusOr<CanonicalFlow> Canonical(const FlowKey& key, const std::string& actions) const override;
+  absl::StatusOr<std::string> CanonicalGroup(uint32_t id, const std::string& group) const override;
 
  private:
   absl::Status ReadMeters(bool counters, kovs_meter_cb* collect, void* into);
@@ -122,6 +129,13 @@ absl::StatusOr<std::optional<std::string>> RealChannel::SetGroup(uint32_t id, co
   return Error(absl::StatusCode::kUnavailable, "{}", error.str());
 }
 
+absl::StatusOr<std::map<uint32_t, std::string>> RealChannel::Groups() {
+  std::map<uint32_t, std::string> groups;
+  ShimText error;
+  if (kovs_of_dump_groups(connection_, deadline_ms_, CollectGroup, &groups, error.out())) return groups;
+  return Error(absl::StatusCode::kUnavailable, "{}", error.str());
+}
+
 absl::Status RealChannel::ReadMeters(bool counters, kovs_meter_cb* collect, void* into) {
   ShimText error;
   if (kovs_of_dump_meters(connection_, counters, deadline_ms_, collect, into, error.out()))
@@ -171,6 +185,14 @@ absl::StatusOr<CanonicalFlow> RealChannel::Canonical(const FlowKey& key, const s
   ShimText error;
   if (!kovs_canonical(&flow, collect, &canonical, error.out())) return Invalid("{}", error.str());
   return canonical;
+}
+
+absl::StatusOr<std::string> RealChannel::CanonicalGroup(uint32_t id, const std::string& group) const {
+  std::map<uint32_t, std::string> shown;
+  ShimText error;
+  if (!kovs_canonical_group(id, group.c_str(), CollectGroup, &shown, error.out()))
+    return Invalid("{}", error.str());
+  return shown[id];
 }
 
 }  // namespace

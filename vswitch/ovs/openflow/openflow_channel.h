@@ -101,6 +101,9 @@ class OpenFlowChannel {
   // that the connection is of no more use.
   virtual absl::StatusOr<std::optional<std::string>> SetGroup(uint32_t id, const std::string& group) = 0;
 
+  // All groups, each in the switch's own spelling. Errors likewise.
+  virtual absl::StatusOr<std::map<uint32_t, std::string>> Groups() = 0;
+
   // All meters. A rate of 0: one that Kasane does not make. An error means that the connection is of no more
   // use.
   virtual absl::StatusOr<std::map<uint32_t, MeterRate>> Meters() = 0;
@@ -120,6 +123,9 @@ class OpenFlowChannel {
 
   // How a dump would show this flow. An error if it is not valid.
   virtual absl::StatusOr<CanonicalFlow> Canonical(const FlowKey& key, const std::string& actions) const = 0;
+
+  // How Groups() would show this group. An error if it is not valid.
+  virtual absl::StatusOr<std::string> CanonicalGroup(uint32_t id, const std::string& group) const = 0;
 };
 
 // Connects to the Unix socket of a bridge. `deadline` is for this, and later for each sign of life while a

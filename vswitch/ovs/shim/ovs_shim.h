@@ -123,6 +123,13 @@ enum kovs_commit_result kovs_of_set_meter(struct kovs_of* of, const struct kovs_
 enum kovs_commit_result kovs_of_set_group(struct kovs_of* of, uint32_t id, const char* group, int deadline_ms,
                                           char** error);
 
+// What a group is, in the switch's own spelling and without its number.
+typedef void kovs_group_cb(void* aux, uint32_t id, const char* group);
+bool kovs_of_dump_groups(struct kovs_of* of, int deadline_ms, kovs_group_cb* callback, void* aux, char** error);
+
+// Calls back with the group as a dump would show it.
+bool kovs_canonical_group(uint32_t id, const char* group, kovs_group_cb* callback, void* aux, char** error);
+
 // How many meters the switch can have: 0 if it has none.
 bool kovs_of_max_meters(struct kovs_of* of, int deadline_ms, uint32_t* max, char** error);
 
