@@ -17,11 +17,11 @@
 #include <utility>
 
 #include "base/status.h"
+#include "tests/differential/fenced_slow_path.h"
 #include "tests/lab/netns.h"
 #include "tests/lab/process.h"
 #include "vswitch/ovs/ovs_datapath.h"
 #include "vswitch/ovs/translate/pipeline.h"
-#include "vswitch/ovs/translate/slow_path_action.h"
 
 namespace kasane::differential {
 namespace {
@@ -198,9 +198,11 @@ absl::Status SwitchUnderTest::StartDatapath() {
     const std::lock_guard lock(mutex_);
     announcements_.push_back(announcement);
   };
-  auto datapath = ovs::OvsDatapath::Create(config, on_event, on_announcement);
-  if (!datapath.ok()) return datapath.status();
-  datapath_ = std::move(datapath).value();
+  ASSIGN_OR_RETURN(ovs::OvsDatapath::Parts parts, ovs::OvsDatapath::RealParts(config));
+  parts.slow_path = std::make_unique<ovs::SlowPathThread>(
+      config.OpenFlowSocket(),
+      std::make_unique<FencedSlowPath>(config.slow_path_rate, on_announcement, config.resolve_timeout));
+  datapath_ = std::make_unique<ovs::OvsDatapath>(std::move(parts), on_event);
   datapath_->WantTunnels(config_.peers);
   return WaitForFacts("the switch with its ports and tunnels", [this](const vswitch::DatapathFacts& facts) {
     const bool tunnels = std::all_of(config_.peers.begin(), config_.peers.end(), [&](const IpAddress& peer) {
@@ -248,7 +250,7 @@ absl::Status SwitchUnderTest::AddFences() {
   };
   RETURN_IF_ERROR(add("br-int", kFenceType, "in_port"));
   RETURN_IF_ERROR(add("br-phy", kFenceType, "in_port"));
-  RETURN_IF_ERROR(add("br-int", kSlowFenceType, ovs::ToAgent(slowpath::SlowPathCause::kFence)));
+  RETURN_IF_ERROR(add("br-int", kSlowFenceType, std::string(kToTheFence)));
   return AwaitSlowPath();
 }
 

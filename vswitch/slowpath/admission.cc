@@ -22,8 +22,7 @@ Budget BudgetOf(const NetworkFacts& facts, const SlowPathPacket& packet) {
 }
 
 bool Admission::Admit(const NetworkFacts& facts, const SlowPathPacket& packet, Time now) {
-  // What is only counted costs next to nothing, and a fence must come back.
-  if (packet.cause == SlowPathCause::kFence) return true;
+  // What is only counted costs next to nothing.
   if (packet.cause == SlowPathCause::kTooBig && !packet.router) return true;
   if (limiter_.Allow(BudgetOf(facts, packet), now)) return true;
   const vswitch::Owner sender = SenderOf(packet);

@@ -19,7 +19,6 @@ SlowPathOutcome Oversize(const NetworkFacts& facts, const SlowPathPacket& packet
 }  // namespace
 
 SlowPathOutcome HandleSlowPath(const NetworkFacts& facts, const SlowPathPacket& packet) {
-  SlowPathOutcome out;
   switch (packet.cause) {
     case SlowPathCause::kNeighbour:
       return AnswerNeighbour(facts, packet);
@@ -29,15 +28,12 @@ SlowPathOutcome HandleSlowPath(const NetworkFacts& facts, const SlowPathPacket& 
       return SendIcmpError(facts, packet);
     case SlowPathCause::kTooBig:
       return Oversize(facts, packet);
-    case SlowPathCause::kFence:
-      out.injections.push_back({packet.port, {}, {}, {}, packet.frame});
-      return out;
     case SlowPathCause::kResolve:
       return AskForNextHop(facts, packet);
     case SlowPathCause::kAnnouncement:
       return TakeAnnouncement(facts, packet);
   }
-  return out;
+  return {};
 }
 
 }  // namespace kasane::slowpath

@@ -26,9 +26,8 @@ enum class SlowPathCause : uint8_t {
   kTooBig = 4,        // For the network behind `router`, whose MTU is `mtu`; without `router`, for its own.
   kNoRoute = 5,       // At `router`.
   kNoNeighbour = 6,   // `router` has a route; nobody has the next hop's address.
-  kFence = 7,         // Goes back as it came: what the port sent before it has been handled (for tests).
   kResolve =
-      8,  // `router` has a route; nobody has announced `next_hop` in `egress`, but some port may have it.
+      7,  // `router` has a route; nobody has announced `next_hop` in `egress`, but some port may have it.
 };
 
 struct SlowPathPacket {

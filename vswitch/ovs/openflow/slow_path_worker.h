@@ -45,10 +45,11 @@ class SlowPathWorker {
   // `resolve_timeout`: how long a packet waits for the answer to a router's question.
   SlowPathWorker(slowpath::RateLimit limit, std::function<void(const slowpath::Announcement&)> on_announcement,
                  std::chrono::milliseconds resolve_timeout = slowpath::kResolveTimeout);
+  virtual ~SlowPathWorker() = default;
 
   // `tables` built with PluggedPorts(bindings), as what is installed.
   void SetTables(std::shared_ptr<const tables::ForwardingTables> tables, const Bindings& bindings);
-  std::vector<PacketOut> Handle(const PacketIn& in, std::chrono::steady_clock::time_point now);
+  virtual std::vector<PacketOut> Handle(const PacketIn& in, std::chrono::steady_clock::time_point now);
   // The packets whose next hop was announced since, to be routed again; those that waited too long are dropped
   // as no_neighbour, and their senders told. Call it behind SetTables and at NextExpiry.
   std::vector<PacketOut> ReleaseWaiting(std::chrono::steady_clock::time_point now);
