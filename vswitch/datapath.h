@@ -87,6 +87,8 @@ struct DatapathFacts {
   // By family of the underlay, where known: the largest IP packet of a VM, in bytes, that goes through a
   // tunnel.
   std::map<IpFamily, uint32_t> tunnel_mtu;
+  // How many copies of a frame to local ports the kernel queues at once. 0: all of them, or not known.
+  uint32_t local_copies = 0;
   std::vector<Problem> problems;
 
   bool operator==(const DatapathFacts&) const = default;

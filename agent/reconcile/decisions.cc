@@ -157,6 +157,25 @@ void AddMtuProblems(const vswitch::HostView& view, const vswitch::DatapathFacts&
   }
 }
 
+// Networks of which a broadcast's copies to the ports here are more than the kernel queues.
+void AddBacklogProblems(const vswitch::HostView& view, const vswitch::DatapathFacts& facts,
+                        std::vector<vswitch::Problem>& problems) {
+  if (facts.local_copies == 0 || facts.attachments.size() <= facts.local_copies) return;
+  std::map<NetworkId, size_t> copies;
+  for (const auto& [id, port] : view.ports) copies[port.network] += facts.attachments.count(id);
+  for (const auto& [id, count] : copies) {
+    const auto network = view.networks.find(id);
+    if (count <= facts.local_copies || network == view.networks.end()) continue;
+    problems.push_back(
+        {fmt::format("network {} ({})", id, network->second.name),
+         fmt::format(
+             "a broadcast has {} copies here, and beyond {} the kernel may drop those for interfaces of "
+             "its own (veth, not a VM's tap): sysctl -w net.core.netdev_max_backlog={}, then restart "
+             "ovs-vswitchd",
+             count, facts.local_copies, 2 * count)});
+  }
+}
+
 }  // namespace
 
 bool NeedsApply(const vswitch::HostView& wanted, const std::optional<Installed>& installed,
@@ -211,6 +230,7 @@ std::vector<vswitch::Problem> DatapathProblems(const vswitch::HostView* wanted,
   if (wanted != nullptr) {
     AddTunnelProblems(*wanted, facts, problems);
     AddMtuProblems(*wanted, facts, problems);
+    AddBacklogProblems(*wanted, facts, problems);
   }
   return problems;
 }

@@ -207,6 +207,26 @@ TEST(DatapathProblemsTest, AnUnderlayThatIsTooSmallForANetwork) {
   EXPECT_THAT(problems[0].message, HasSubstr("by 20 on all hosts"));
 }
 
+TEST(DatapathProblemsTest, MoreCopiesOfABroadcastThanTheKernelQueues) {
+  vswitch::HostView view = View();
+  vswitch::DatapathFacts facts = Facts();
+  for (uint32_t i = 0; i < 5; ++i) {
+    const PortId id(fmt::format("q{}", i));
+    view.ports[id] = vswitch::LocalPort{id, "", NetworkId("n1"), {}, {}, true, true, {}};
+    if (i != 4) facts.attachments[id] = {fmt::format("veth{}", i), 10 + i};  // The last one is not plugged.
+  }
+  for (const uint32_t enough : {0, 5}) {
+    facts.local_copies = enough;
+    EXPECT_THAT(DatapathProblems(&view, InstalledOf(view, facts), facts), IsEmpty());
+  }
+  facts.local_copies = 4;
+  const std::vector<vswitch::Problem> problems = DatapathProblems(&view, InstalledOf(view, facts), facts);
+  ASSERT_THAT(problems, SizeIs(1));
+  EXPECT_EQ(problems[0].subject, "network n1 (net)");
+  EXPECT_THAT(problems[0].message, HasSubstr("has 5 copies here, and beyond 4"));
+  EXPECT_THAT(problems[0].message, HasSubstr("netdev_max_backlog=10"));
+}
+
 TEST(DatapathProblemsTest, NamesWhatIsWrongAndWhatToDo) {
   vswitch::HostView view = View();
   EXPECT_THAT(DatapathProblems(&view, InstalledOf(view, Facts()), Facts()), IsEmpty());

@@ -118,6 +118,7 @@ void OvsDatapath::Publish() {
       if (underlay.mtu > VxlanOverhead(family))
         facts->tunnel_mtu[family] = underlay.mtu - VxlanOverhead(family);
     }
+    facts->local_copies = state->kernel_backlog / 2;  // Other traffic waits there too.
     facts->problems = state->problems;
     if (const std::string problem = parts_.slow_path ? parts_.slow_path->Problem() : ""; !problem.empty()) {
       if (state->ready) facts->problems.push_back({"slow path", problem});

@@ -250,6 +250,7 @@ SwitchState DeriveState(const OvsdbSnapshot& snapshot, const OvsdbPlan& plan, co
   if (!has_bridge || !link.connected) return state;
 
   AddAttachments(snapshot, link, config, held, state);
+  state.kernel_backlog = link.kernel_backlog;
   state.vxlan_v4 = VxlanPort(snapshot, link, config, kVxlanPort4);
   state.vxlan_v6 = VxlanPort(snapshot, link, config, kVxlanPort6);
   if (link.meters) {

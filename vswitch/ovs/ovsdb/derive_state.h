@@ -22,8 +22,9 @@ struct SwitchLink {
   std::map<std::string, uint32_t> ports;  // By name, cut at 15 characters.
   bool meters = false;                    // It has some.
   std::optional<int> handlers =
-      std::nullopt;   // Of ovs-vswitchd: threads that take packets from the kernel. Unknown, or netdev.
-  std::string error;  // Why it is not connected.
+      std::nullopt;  // Of ovs-vswitchd: threads that take packets from the kernel. Unknown, or netdev.
+  uint32_t kernel_backlog = 0;  // Of the kernel's datapath; 0: not known.
+  std::string error;            // Why it is not connected.
 
   bool operator==(const SwitchLink&) const = default;
 };

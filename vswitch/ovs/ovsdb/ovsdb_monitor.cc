@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <fstream>
 #include <mutex>
 #include <utility>
 #include <vector>
@@ -120,6 +121,15 @@ std::string Transact(kovs_db* db, const std::vector<OvsdbOp>& ops, const std::st
   ShimText error;
   return kovs_db_transact(db, shim_ops.data(), shim_ops.size(), kDeadlineMs, error.out()) ? std::string()
                                                                                           : error.str();
+}
+
+// Packets that the kernel queues for interfaces of its own, such as veth, for each processor. 0: not known, as
+// in a network namespace, which does not show it.
+uint32_t ReadKernelBacklog() {
+  std::ifstream in("/proc/sys/net/core/netdev_max_backlog");
+  uint32_t packets = 0;
+  in >> packets;
+  return packets;
 }
 
 class OvsdbMonitor : public SwitchMonitor {
@@ -282,6 +292,7 @@ void OvsdbMonitor::Disconnect(std::string error) {
   link_.connected = false;
   link_.ports.clear();
   link_.handlers.reset();
+  link_.kernel_backlog = 0;
   no_handlers_ = false;
   count_handlers_at_ = 0;
   link_.error = std::move(error);
@@ -326,6 +337,7 @@ void OvsdbMonitor::UpdateHandlers() {
   const bool none = count == 0;
   link_.handlers = none && !no_handlers_ ? std::nullopt : count;
   no_handlers_ = none;
+  link_.kernel_backlog = ReadKernelBacklog();
   count_handlers_at_ = kovs_now_ms() + kCountHandlersMs;
 }
 

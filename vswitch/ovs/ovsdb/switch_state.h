@@ -26,7 +26,8 @@ struct SwitchState {
   std::optional<MeterRate> replication_limit;            // As configured; nothing if the switch has no meters.
   std::map<IpFamily, underlay::UnderlayState> underlay;  // Of the families that this host has a VTEP in; with
                                                          // netdev the link is the bridge that owns it.
-  Disturbances disturbances;  // Of the bridge's settings and ports, already repaired.
+  uint32_t kernel_backlog = 0;  // Packets that the kernel queues for its own interfaces; 0: no matter.
+  Disturbances disturbances;    // Of the bridge's settings and ports, already repaired.
   std::vector<vswitch::Problem> problems;
 
   bool operator==(const SwitchState&) const = default;
