@@ -16,6 +16,7 @@
 #include "agent/reconcile/event_queue.h"
 #include "agent/reconcile/reconciler.h"
 #include "agent/signals.h"
+#include "agent/sync/state_disk.h"
 #include "agent/sync/sync_client.h"
 #include "base/log.h"
 #include "base/status.h"
@@ -64,6 +65,9 @@ int RunDaemon(const AgentConfig& config) {
   absl::StatusOr<std::unique_ptr<AdminSocket>> socket = AdminSocket::Claim(config.admin_socket);
   if (!socket.ok()) return CannotStart(socket.status());
 
+  absl::StatusOr<std::unique_ptr<StateDisk>> disk = StateDisk::Open(config.state_dir);
+  if (!disk.ok()) return CannotStart(disk.status());
+
   EventQueue queue;
   absl::StatusOr<std::unique_ptr<vswitch::Datapath>> datapath = OpenDatapath(
       config, [&queue] { queue.Push(DatapathChanged{}); },
@@ -74,10 +78,11 @@ int RunDaemon(const AgentConfig& config) {
     std::visit([&queue](auto& what) { queue.Push(std::move(what)); }, event);
   });
   Reconciler reconciler({config.host_id, config.tunnel_addresses, config.controller}, **datapath, **datapath,
-                        client);
+                        client, disk->get());
+  reconciler.Restore((*disk)->Load());
   absl::StatusOr<std::unique_ptr<AdminServer>> admin = AdminServer::Start(
       *std::move(socket), IdentityOf(config), [&] { return reconciler.Snapshot(); },
-      [&] { return (*datapath)->Name(); }, **datapath);
+      [&] { return (*datapath)->Name(); }, [&queue] { queue.Push(StoreAccepted{}); }, **datapath);
   if (!admin.ok()) return CannotStart(admin.status());
 
   std::thread loop([&] { RunReconciler(reconciler, queue); });

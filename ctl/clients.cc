@@ -341,6 +341,9 @@ absl::StatusOr<v1::CompareFlowsResponse> AgentClient::CompareFlows() {
 absl::StatusOr<v1::TraceResponse> AgentClient::Trace(const v1::TraceRequest& request) {
   return impl_->Do(&v1::AgentService::Stub::Trace, request);
 }
+absl::StatusOr<v1::AcceptStoreResponse> AgentClient::AcceptStore() {
+  return impl_->Do(&v1::AgentService::Stub::AcceptStore, v1::AcceptStoreRequest());
+}
 absl::StatusOr<v1::ResolveResponse> AgentClient::Resolve(const v1::ResolveRequest& request) {
   return impl_->Do(&v1::AgentService::Stub::Resolve, request);
 }

@@ -30,6 +30,7 @@ class ListRequest;
 class ListRoutersResponse;
 class ListTablesResponse;
 class ListTablesRequest;
+class AcceptStoreResponse;
 class ListTunnelsResponse;
 class ResolveResponse;
 class ResolveRequest;
@@ -88,6 +89,7 @@ class AgentClient {
   absl::StatusOr<v1::CompareFlowsResponse> CompareFlows();
   absl::StatusOr<v1::TraceResponse> Trace(const v1::TraceRequest& request);
   absl::StatusOr<v1::ResolveResponse> Resolve(const v1::ResolveRequest& request);
+  absl::StatusOr<v1::AcceptStoreResponse> AcceptStore();
 
  private:
   struct Impl;

@@ -25,6 +25,7 @@ struct PortActivity {
 struct AgentSnapshot {
   bool controller_connected = false;
   bool synced = false;                      // SyncComplete was received on this stream.
+  bool foreign_store = false;               // The controller's database was refused: an operator may accept it.
   std::optional<model::Revision> received;  // Newest batch or SyncComplete.
   std::optional<model::Revision> applied;   // Newest that the datapath acknowledged.
   // Never null; empty before the first SyncComplete.

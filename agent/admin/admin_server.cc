@@ -33,10 +33,12 @@ grpc::Status Answer(absl::StatusOr<Reply> result, Reply* reply) {
 class Service final : public v1::AgentService::Service {
  public:
   Service(inspect::AgentIdentity identity, AdminServer::SnapshotSource snapshot,
-          AdminServer::NameSource datapath_name, vswitch::Inspector& inspector)
+          AdminServer::NameSource datapath_name, AdminServer::AcceptStore accept_store,
+          vswitch::Inspector& inspector)
       : identity_(std::move(identity)),
         snapshot_(std::move(snapshot)),
         datapath_name_(std::move(datapath_name)),
+        accept_store_(std::move(accept_store)),
         inspector_(inspector) {}
 
   grpc::Status AgentStatus(grpc::ServerContext* /*context*/, const v1::AgentStatusRequest* /*request*/,
@@ -107,10 +109,21 @@ class Service final : public v1::AgentService::Service {
     return Answer(ResolvedReply(*snapshot_(), *request), reply);
   }
 
+  grpc::Status AcceptStore(grpc::ServerContext* /*context*/, const v1::AcceptStoreRequest* /*request*/,
+                           v1::AcceptStoreResponse* /*reply*/) override {
+    if (!snapshot_()->foreign_store) {
+      return {grpc::StatusCode::FAILED_PRECONDITION,
+              "there is nothing to accept: this agent has not refused the controller's database"};
+    }
+    accept_store_();
+    return grpc::Status::OK;
+  }
+
  private:
   const inspect::AgentIdentity identity_;
   const AdminServer::SnapshotSource snapshot_;
   const AdminServer::NameSource datapath_name_;
+  const AdminServer::AcceptStore accept_store_;
   vswitch::Inspector& inspector_;
   const Clock::time_point start_ = Clock::now();
 };
@@ -120,8 +133,9 @@ class Service final : public v1::AgentService::Service {
 class AdminServer::Impl {
  public:
   Impl(inspect::AgentIdentity identity, SnapshotSource snapshot, NameSource datapath_name,
-       vswitch::Inspector& inspector)
-      : service_(std::move(identity), std::move(snapshot), std::move(datapath_name), inspector) {}
+       AcceptStore accept_store, vswitch::Inspector& inspector)
+      : service_(std::move(identity), std::move(snapshot), std::move(datapath_name), std::move(accept_store),
+                 inspector) {}
 
   ~Impl() {
     if (server_ == nullptr) return;
@@ -151,13 +165,11 @@ class AdminServer::Impl {
 AdminServer::AdminServer(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
 AdminServer::~AdminServer() = default;
 
-absl::StatusOr<std::unique_ptr<AdminServer>> AdminServer::Start(std::unique_ptr<AdminSocket> socket,
-                                                                inspect::AgentIdentity identity,
-                                                                SnapshotSource snapshot,
-                                                                NameSource datapath_name,
-                                                                vswitch::Inspector& inspector) {
-  auto impl =
-      std::make_unique<Impl>(std::move(identity), std::move(snapshot), std::move(datapath_name), inspector);
+absl::StatusOr<std::unique_ptr<AdminServer>> AdminServer::Start(
+    std::unique_ptr<AdminSocket> socket, inspect::AgentIdentity identity, SnapshotSource snapshot,
+    NameSource datapath_name, AcceptStore accept_store, vswitch::Inspector& inspector) {
+  auto impl = std::make_unique<Impl>(std::move(identity), std::move(snapshot), std::move(datapath_name),
+                                     std::move(accept_store), inspector);
   RETURN_IF_ERROR(impl->Listen(socket->path()));
   return std::unique_ptr<AdminServer>(new AdminServer(std::move(impl)));
 }

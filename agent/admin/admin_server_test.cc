@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
+#include <atomic>
 #include <chrono>
 #include <filesystem>
 #include <memory>
@@ -35,11 +36,14 @@ class AdminServerTest : public ::testing::Test {
   absl::Status Start() {
     std::unique_ptr<AdminSocket> socket;
     ASSIGN_OR_RETURN(socket, AdminSocket::Claim(path_));
-    ASSIGN_OR_RETURN(server_,
-                     AdminServer::Start(
-                         std::move(socket), {"h1", "1.0", "127.0.0.1:6650", {}},
-                         [] { return std::make_shared<const inspect::AgentSnapshot>(inspect::TestSnapshot()); },
-                         [] { return std::string("fake"); }, datapath_));
+    ASSIGN_OR_RETURN(server_, AdminServer::Start(
+                                  std::move(socket), {"h1", "1.0", "127.0.0.1:6650", {}},
+                                  [this] {
+                                    inspect::AgentSnapshot snapshot = inspect::TestSnapshot();
+                                    snapshot.foreign_store = refused_;
+                                    return std::make_shared<const inspect::AgentSnapshot>(std::move(snapshot));
+                                  },
+                                  [] { return std::string("fake"); }, [this] { ++accepted_; }, datapath_));
     stub_ = v1::AgentService::NewStub(grpc::CreateChannel("unix:" + path_, grpc::InsecureChannelCredentials()));
     return absl::OkStatus();
   }
@@ -53,6 +57,8 @@ class AdminServerTest : public ::testing::Test {
     return (stub_.get()->*method)(&context, request, &reply);
   }
 
+  std::atomic<bool> refused_ = false;
+  std::atomic<int> accepted_ = 0;
   std::string directory_;
   std::string path_;
   FakeDatapath datapath_;
@@ -132,6 +138,18 @@ TEST_F(AdminServerTest, SecondServerOnThePathIsRefusedWhileTheFirstLives) {
   EXPECT_THAT(Message(AdminSocket::Claim(path_).status()), HasSubstr("in use by another kasaned (pid "));
   server_.reset();
   EXPECT_TRUE(Start().ok());
+}
+
+TEST_F(AdminServerTest, AStoreIsAcceptedOnlyAfterItWasRefused) {
+  ASSERT_TRUE(Start().ok());
+  v1::AcceptStoreResponse reply;
+  const grpc::Status status = Call(&v1::AgentService::Stub::AcceptStore, v1::AcceptStoreRequest(), reply);
+  EXPECT_EQ(status.error_code(), grpc::StatusCode::FAILED_PRECONDITION);
+  EXPECT_THAT(status.error_message(), HasSubstr("there is nothing to accept"));
+  EXPECT_EQ(accepted_, 0);
+  refused_ = true;
+  EXPECT_TRUE(Call(&v1::AgentService::Stub::AcceptStore, v1::AcceptStoreRequest(), reply).ok());
+  EXPECT_EQ(accepted_, 1);
 }
 
 }  // namespace

@@ -37,6 +37,7 @@ bool ClaimTable::Observe(const slowpath::Announcement& heard, const vswitch::Hos
     return false;
   }
   if (TooMany(heard.port, key)) return false;
+  unsaved_.insert(id);
   heard_[id] = {
       {id, heard.network, heard.ip, heard.mac, heard.port, NextSequence(key, heard.mac, view), heard.router},
       view.ports.count(heard.port) != 0,
@@ -80,16 +81,41 @@ bool ClaimTable::TooMany(const PortId& port, const vswitch::ClaimKey& key) const
 }
 
 bool ClaimTable::Reconcile(const model::NetworkState* before, const model::NetworkState& after) {
-  const size_t forgotten = std::erase_if(heard_, [&](const auto& entry) {
-    const auto& [id, own] = entry;
+  const auto is_settled = [&](const AddressClaimId& id, const Entry& own) {
     if (after.ports.count(own.claim.port) == 0) return true;
     if (before != nullptr && model::EndsClaim(own.claim, *before, after)) return true;
     const model::AddressClaim* stored = Find(&after, id);
     if (stored != nullptr && Age(*stored) >= Age(own.claim)) return true;
     if (stored == Find(before, id)) return false;
     return stored == nullptr || !own.local;
-  });
-  return forgotten != 0;
+  };
+  return std::erase_if(heard_, [&](const auto& entry) {
+           const bool settled = is_settled(entry.first, entry.second);
+           if (settled) unsaved_.insert(entry.first);
+           return settled;
+         }) != 0;
+}
+
+void ClaimTable::Restore(std::vector<model::AddressClaim> heard, const vswitch::HostView& view) {
+  for (model::AddressClaim& claim : heard) {
+    if (!MayClaim(view, {claim.network, claim.address}, claim.mac, claim.port)) {
+      unsaved_.insert(claim.id);
+      continue;
+    }
+    const bool local = view.ports.count(claim.port) != 0;
+    const AddressClaimId id = claim.id;
+    heard_.emplace(id, Entry{std::move(claim), local, false});
+  }
+}
+
+std::map<AddressClaimId, std::optional<model::AddressClaim>> ClaimTable::TakeUnsaved() {
+  std::map<AddressClaimId, std::optional<model::AddressClaim>> changes;
+  for (const AddressClaimId& id : unsaved_) {
+    const auto own = heard_.find(id);
+    changes.emplace(id, own == heard_.end() ? std::nullopt : std::optional(own->second.claim));
+  }
+  unsaved_.clear();
+  return changes;
 }
 
 std::shared_ptr<const model::NetworkState> ClaimTable::Overlay(

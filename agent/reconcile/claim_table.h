@@ -33,6 +33,11 @@ class ClaimTable {
   // `state` with what was heard in place of what is stored.
   std::shared_ptr<const model::NetworkState> Overlay(std::shared_ptr<const model::NetworkState> state) const;
 
+  // After a restart, with the view of the state that the claims were heard in: as if `heard` were heard again.
+  void Restore(std::vector<model::AddressClaim> heard, const vswitch::HostView& view);
+  // What changed since the last call, by claim; nothing: it is forgotten.
+  std::map<AddressClaimId, std::optional<model::AddressClaim>> TakeUnsaved();
+
   // Claims of this host's own ports that the controller was not told yet, once each.
   std::vector<model::AddressClaim> TakeUnreported();
   // A new stream to the controller: it must be told again what it does not say itself.
@@ -52,6 +57,7 @@ class ClaimTable {
   bool TooMany(const PortId& port, const vswitch::ClaimKey& key) const;
 
   std::map<AddressClaimId, Entry> heard_;
+  std::set<AddressClaimId> unsaved_;
 };
 
 }  // namespace kasane::agent

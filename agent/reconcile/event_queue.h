@@ -23,8 +23,11 @@ struct AddressAnnounced {
   slowpath::Announcement announcement;
 };
 
+// An operator accepts the state of whatever database the controller has.
+struct StoreAccepted {};
+
 using Event = std::variant<StreamOpened, Welcomed, BatchArrived, SyncCompleted, StreamClosed, DatapathChanged,
-                           AddressAnnounced>;
+                           AddressAnnounced, StoreAccepted>;
 
 // Many producers, one consumer. Its length is bounded by its producers: SyncClient reads no further while
 // too many batches are not handled, DatapathChanged is kept once, and of announcements each port has its fair

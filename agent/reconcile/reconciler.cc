@@ -5,6 +5,7 @@
 #include <utility>
 #include <variant>
 
+#include "agent/sync/encode.h"
 #include "base/log.h"
 #include "base/status.h"
 #include "kasane/v1/state.pb.h"
@@ -54,8 +55,8 @@ void LogVerdict(const model::Verdict& verdict) {
 }  // namespace
 
 Reconciler::Reconciler(ReconcilerOptions options, vswitch::Forwarder& forwarder, vswitch::TunnelKeeper& tunnels,
-                       SyncLink& link)
-    : options_(std::move(options)), forwarder_(forwarder), tunnels_(tunnels), link_(link) {
+                       SyncLink& link, StateSink* disk)
+    : options_(std::move(options)), forwarder_(forwarder), tunnels_(tunnels), link_(link), disk_(disk) {
   inspect::AgentSnapshot empty;
   empty.state = std::make_shared<const model::NetworkState>();
   empty.view = std::make_shared<const vswitch::HostView>(
@@ -77,6 +78,7 @@ std::optional<Reconciler::Clock::time_point> Reconciler::Step(const std::vector<
   if (!verdicts_.empty()) link_.ReportVerdicts(stream_, std::exchange(verdicts_, {}));
 
   UpdateView();
+  Save();
   ApplyIfDue(*forwarder_.Facts(), now);
 
   const std::shared_ptr<const vswitch::DatapathFacts> facts = forwarder_.Facts();
@@ -96,12 +98,16 @@ void Reconciler::On(const StreamOpened& event) {
 void Reconciler::On(const Welcomed& event) {
   if (event.stream != stream_) return;
   if (absl::Status status = store_.Begin(event.timelines); !status.ok()) {
-    link_.Refuse(stream_, fmt::format("{}; forwarding goes on with what is held and updates are refused: bring "
-                                      "the right controller back, or restart kasaned to accept this one",
-                                      Message(status)));
+    foreign_store_ = true;
+    link_.Refuse(stream_,
+                 fmt::format("{}; forwarding goes on with what is held and updates are refused: bring the "
+                             "right controller back, or run kasanectl accept on this host to take the "
+                             "state of this one",
+                             Message(status)));
     return;
   }
   connected_ = true;
+  foreign_store_ = false;
   controller_problem_.reset();
   log::Info("controller answered", {{"address", options_.controller_address}, {"store", event.store_id}});
 }
@@ -129,6 +135,7 @@ void Reconciler::On(const SyncCompleted& event) {
   store_.SyncComplete(event.revision);
   received_ = event.revision;
   synced_ = true;
+  disk_losses_.clear();
   log::Info("in sync with the controller", {{"revision", std::to_string(event.revision.counter)}});
 }
 
@@ -152,6 +159,44 @@ void Reconciler::On(const AddressAnnounced& event) {
                                                  {"address", heard.ip.ToString()},
                                                  {"mac", heard.mac.ToString()},
                                                  {"port", heard.port.str()}});
+}
+
+void Reconciler::On(const StoreAccepted& /*event*/) {
+  if (!foreign_store_) return;
+  foreign_store_ = false;
+  store_.AcceptAnyStore();
+  log::Warning("an operator accepted the state of the controller's database, whatever it is");
+}
+
+void Reconciler::Restore(const DiskContent& content) {
+  disk_losses_ = content.losses;
+  const std::vector<std::string> undecoded = store_.Restore(content);
+  disk_losses_.insert(disk_losses_.end(), undecoded.begin(), undecoded.end());
+  UpdateView();
+  if (wanted_ == nullptr) return;
+  std::vector<model::AddressClaim> claims;
+  for (const std::string& bytes : content.claims) {
+    v1::Resource resource;
+    std::vector<model::Fault> faults;
+    if (!resource.mutable_address_claim()->ParseFromString(bytes)) continue;
+    const std::optional<model::AnyResource> claim = model::Decode(resource, "claim", faults);
+    if (claim) claims.push_back(*std::get<std::shared_ptr<const model::AddressClaim>>(*claim));
+  }
+  claims_.Restore(std::move(claims), *wanted_);
+  claims_changed_ = true;
+  log::Info("forwards what the disk held until the controller answers",
+            {{"resources", std::to_string(content.resources.size())},
+             {"claims", std::to_string(content.claims.size())},
+             {"revision", std::to_string(store_.revision().counter)}});
+}
+
+void Reconciler::Save() {
+  if (disk_ == nullptr) return;
+  DiskChanges changes = store_.TakeUnsaved();
+  for (const auto& [id, claim] : claims_.TakeUnsaved()) {
+    changes.claims[id] = claim ? std::optional(EncodeClaim(*claim).SerializeAsString()) : std::nullopt;
+  }
+  if (!changes.empty()) disk_->Write(std::move(changes));
 }
 
 void Reconciler::UpdateView() {
@@ -233,6 +278,11 @@ std::vector<vswitch::Problem> Reconciler::Problems(const vswitch::DatapathFacts&
   std::vector<vswitch::Problem> problems;
   if (controller_problem_) problems.push_back(*controller_problem_);
   if (failure_) problems.push_back(failure_->problem);
+  for (const std::string& loss : disk_losses_) problems.push_back({"state on the disk", loss});
+  if (disk_ != nullptr) {
+    if (std::string what = disk_->Problem(); !what.empty())
+      problems.push_back({"state on the disk", std::move(what)});
+  }
   std::vector<vswitch::Problem> others = DatapathProblems(wanted_.get(), installed_, facts);
   problems.insert(problems.end(), others.begin(), others.end());
   return problems;
@@ -244,6 +294,7 @@ void Reconciler::Publish(std::shared_ptr<const vswitch::DatapathFacts> facts,
   inspect::AgentSnapshot next;
   next.controller_connected = connected_;
   next.synced = synced_;
+  next.foreign_store = foreign_store_;
   next.received = received_;
   next.state = state_ != nullptr ? state_ : before->state;
   next.view = wanted_ != nullptr ? wanted_ : before->view;

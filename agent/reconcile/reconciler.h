@@ -18,6 +18,7 @@
 #include "agent/reconcile/claim_table.h"
 #include "agent/reconcile/decisions.h"
 #include "agent/reconcile/event_queue.h"
+#include "agent/sync/state_disk.h"
 #include "agent/sync/state_store.h"
 #include "agent/sync/sync_link.h"
 #include "base/backoff.h"
@@ -38,9 +39,12 @@ class Reconciler {
  public:
   using Clock = EventQueue::Clock;
 
-  // All but `options` must outlive it.
+  // All but `options` must outlive it. `disk` may be null: then nothing outlives the agent.
   Reconciler(ReconcilerOptions options, vswitch::Forwarder& forwarder, vswitch::TunnelKeeper& tunnels,
-             SyncLink& link);
+             SyncLink& link, StateSink* disk = nullptr);
+
+  // Before the first Step: forwards what the disk held until the controller answers.
+  void Restore(const DiskContent& content);
 
   // Takes in `events` and does all that is due at `now`. Returns when it wants to be called at the latest.
   std::optional<Clock::time_point> Step(const std::vector<Event>& events, Clock::time_point now);
@@ -55,8 +59,10 @@ class Reconciler {
   void On(const StreamClosed& event);
   void On(const DatapathChanged& event);
   void On(const AddressAnnounced& event);
+  void On(const StoreAccepted& event);
 
   void UpdateView();
+  void Save();
   void ApplyIfDue(const vswitch::DatapathFacts& facts, Clock::time_point now);
   void Apply(const vswitch::DatapathFacts& facts, Clock::time_point now);
   void OnApplyFailed(const absl::Status& status, const vswitch::DatapathFacts& facts, Clock::time_point now);
@@ -69,6 +75,7 @@ class Reconciler {
   vswitch::Forwarder& forwarder_;
   vswitch::TunnelKeeper& tunnels_;
   SyncLink& link_;
+  StateSink* const disk_;
 
   StateStore store_;
   ClaimTable claims_;
@@ -78,6 +85,8 @@ class Reconciler {
   bool connected_ = false;  // Welcomed, and not refused by us.
   bool synced_ = false;
   std::optional<vswitch::Problem> controller_problem_;
+  bool foreign_store_ = false;            // The controller's database is none that what is held came from.
+  std::vector<std::string> disk_losses_;  // Until the controller has sent them again.
   std::optional<model::Revision> received_;
   std::vector<model::Verdict> verdicts_;   // To be reported in this step.
   std::optional<AppliedReport> reported_;  // Last on this stream.

@@ -23,6 +23,7 @@ using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
+using ::testing::Key;
 using ::testing::SizeIs;
 
 const PortId kPort("p1");
@@ -301,7 +302,7 @@ TEST_F(ReconcilerTest, AnotherDatabaseIsRefusedAndForwardingGoesOn) {
   Step({StreamOpened{stream_}});
   Step({Welcomed{stream_, "other", {"t9"}}});
   ASSERT_THAT(link_.refused, SizeIs(1));
-  EXPECT_THAT(link_.refused[0], HasSubstr("restart kasaned to accept"));
+  EXPECT_THAT(link_.refused[0], HasSubstr("kasanectl accept"));
   EXPECT_FALSE(reconciler_.Snapshot()->controller_connected);
 
   v1::Batch sweep = EmptyBatch(9);
@@ -311,6 +312,126 @@ TEST_F(ReconcilerTest, AnotherDatabaseIsRefusedAndForwardingGoesOn) {
   EXPECT_THAT(reconciler_.Snapshot()->view->ports, SizeIs(1));
   Step({StreamClosed{stream_, {"controller 127.0.0.1:6650", link_.refused[0]}}});
   EXPECT_THAT(reconciler_.Snapshot()->problems, SizeIs(1));
+}
+
+// What the operator accepts replaces what is held, once it is here whole.
+TEST_F(ReconcilerTest, AnotherDatabaseThatIsAcceptedReplacesWhatIsHeld) {
+  Sync();
+  Step({StoreAccepted{}});
+  Step({StreamClosed{stream_, {"controller", "gone"}}});
+  ++stream_;
+  Step({StreamOpened{stream_}});
+  EXPECT_THAT(link_.hellos.back(), SizeIs(5)) << "accepting without a refusal does nothing";
+  Step({Welcomed{stream_, "other", {"t9"}}});
+  EXPECT_TRUE(reconciler_.Snapshot()->foreign_store);
+  Step({StoreAccepted{}, StreamClosed{stream_, {"controller", "refused"}}});
+  EXPECT_FALSE(reconciler_.Snapshot()->foreign_store);
+
+  ++stream_;
+  Step({StreamOpened{stream_}});
+  EXPECT_THAT(link_.hellos.back(), IsEmpty());
+  Step({Welcomed{stream_, "other", {"t9"}}});
+  v1::Batch batch;
+  batch.mutable_revision()->set_timeline("t9");
+  batch.mutable_revision()->set_counter(1);
+  AddHost(batch, "h1", "192.0.2.1");
+  AddNetwork(batch, "n1", 7);
+  AddVm(batch, "p3", "fa:16:3e:00:00:03", "h1");
+  Step({BatchEvent(batch)});
+  EXPECT_THAT(reconciler_.Snapshot()->view->ports, ElementsAre(Key(PortId("p1")))) << "not whole yet";
+  Step({SyncCompleted{stream_, {"t9", 1}}});
+  EXPECT_THAT(reconciler_.Snapshot()->view->ports, ElementsAre(Key(PortId("p3"))));
+  EXPECT_THAT(reconciler_.Snapshot()->view->endpoints, IsEmpty());
+}
+
+// What the loop hands to the disk, as the disk would hold it.
+class FakeDisk final : public StateSink {
+ public:
+  void Write(DiskChanges changes) override {
+    for (auto& [key, bytes] : changes.resources) resources[key] = std::move(bytes);
+    for (auto& [id, bytes] : changes.claims) claims[id] = std::move(bytes);
+    if (changes.revision) revision = *changes.revision;
+    ++writes;
+  }
+  std::string Problem() const override { return problem; }
+
+  DiskContent Content() const {
+    DiskContent content{{}, {}, revision, {}};
+    for (const auto& entry : resources) {
+      if (entry.second) content.resources.push_back(*entry.second);
+    }
+    for (const auto& entry : claims) {
+      if (entry.second) content.claims.push_back(*entry.second);
+    }
+    return content;
+  }
+
+  std::map<model::ResourceKey, std::optional<std::string>> resources;
+  std::map<AddressClaimId, std::optional<std::string>> claims;
+  std::string revision;
+  std::string problem;
+  int writes = 0;
+};
+
+class RestartedReconcilerTest : public ReconcilerTest {
+ protected:
+  RestartedReconcilerTest() : first_(OptionsOf(), datapath_, datapath_, link_, &disk_) {}
+
+  static ReconcilerOptions OptionsOf() {
+    return {HostId("h1"), {IpAddress::V4(0xc0000201), {}}, "127.0.0.1:6650"};
+  }
+  void SyncFirst() {
+    first_.Step({StreamOpened{1}}, now_);
+    first_.Step({Welcomed{1, "store", {"t1"}}}, now_);
+    first_.Step({BatchArrived{1, std::make_shared<const v1::Batch>(FirstBatch(5))}}, now_);
+    EXPECT_EQ(disk_.writes, 0) << "not whole yet";
+    first_.Step({SyncCompleted{1, {"t1", 5}}}, now_);
+  }
+
+  FakeDisk disk_;
+  Reconciler first_;
+};
+
+TEST_F(RestartedReconcilerTest, ForwardsWhatTheDiskHeldWithoutTheController) {
+  SyncFirst();
+  EXPECT_EQ(disk_.writes, 1);
+  v1::Batch change = EmptyBatch(6);
+  AddVm(change, "p3", "fa:16:3e:00:00:03", "h1");
+  *change.add_deletes() = model::EncodeKey({model::Kind::kPort, "p2"});
+  first_.Step({BatchArrived{1, std::make_shared<const v1::Batch>(change)}}, now_);
+  EXPECT_EQ(disk_.writes, 2);
+  first_.Step({DatapathChanged{}}, now_);
+  EXPECT_EQ(disk_.writes, 2) << "nothing changed";
+
+  const size_t applied = datapath_.applied().size();
+  reconciler_.Restore(disk_.Content());
+  Step({});
+  ASSERT_THAT(datapath_.applied(), SizeIs(applied + 1));
+  EXPECT_EQ(*reconciler_.Snapshot()->view, *first_.Snapshot()->view);
+  EXPECT_EQ(reconciler_.Snapshot()->applied->counter, 6U);
+  EXPECT_FALSE(reconciler_.Snapshot()->synced);
+
+  Open();
+  EXPECT_THAT(link_.hellos.back(), SizeIs(5)) << "the controller sends only what is missing";
+}
+
+TEST_F(RestartedReconcilerTest, WhatTheDiskLostIsAProblemUntilItIsHereAgain) {
+  SyncFirst();
+  DiskContent content = disk_.Content();
+  content.losses = {"agent.db: port p2 is damaged"};
+  content.resources.back() = "no resource";
+  reconciler_.Restore(content);
+  Step({});
+  EXPECT_THAT(reconciler_.Snapshot()->problems, SizeIs(2));
+  Open();
+  Step({BatchEvent(FirstBatch(5)), Complete(5)});
+  EXPECT_THAT(reconciler_.Snapshot()->problems, IsEmpty());
+}
+
+TEST_F(RestartedReconcilerTest, ADiskThatCannotBeWrittenIsAProblem) {
+  disk_.problem = "agent.db cannot be written: disk full";
+  SyncFirst();
+  EXPECT_THAT(first_.Snapshot()->problems, ElementsAre(vswitch::Problem{"state on the disk", disk_.problem}));
 }
 
 TEST_F(ReconcilerTest, EventsOfAnEarlierStreamAreIgnored) {

@@ -50,13 +50,21 @@ v1::Report EncodeReport(const PendingReport& report) {
   }
   for (const auto& [id, claim] : report.observed) {
     v1::AddressClaim& observed = *message.add_observed();
-    observed.set_network_id(claim.network.str());
-    observed.set_ip_address(claim.address.ToString());
-    observed.set_mac_address(claim.mac.ToString());
-    observed.set_port_id(claim.port.str());
-    observed.set_sequence(claim.sequence);
-    observed.set_router(claim.router);
+    observed = EncodeClaim(claim);
+    observed.clear_id();  // What it is made of is said.
   }
+  return message;
+}
+
+v1::AddressClaim EncodeClaim(const model::AddressClaim& claim) {
+  v1::AddressClaim message;
+  message.set_id(claim.id.str());
+  message.set_network_id(claim.network.str());
+  message.set_ip_address(claim.address.ToString());
+  message.set_mac_address(claim.mac.ToString());
+  message.set_port_id(claim.port.str());
+  message.set_sequence(claim.sequence);
+  message.set_router(claim.router);
   return message;
 }
 

@@ -9,6 +9,7 @@
 #include "agent/sync/sync_link.h"
 
 namespace kasane::v1 {
+class AddressClaim;
 class Hello;
 class Report;
 }  // namespace kasane::v1
@@ -29,5 +30,8 @@ struct PendingReport {
 };
 
 v1::Report EncodeReport(const PendingReport& report);
+
+// As it is kept on the disk.
+v1::AddressClaim EncodeClaim(const model::AddressClaim& claim);
 
 }  // namespace kasane::agent

@@ -117,7 +117,9 @@ model::Verdict StateStore::ApplyUpsert(const v1::Resource& resource, const model
     return verdict;
   }
   rejected_.erase(key);
+  foreign_.erase(key);
   revisions_[key] = verdict.revision;
+  unsaved_.resources[key] = resource.SerializeAsString();
   if (!HoldsEqual(state_, *decoded)) {
     Upsert(state_, *decoded);
     changed_ = true;
@@ -127,7 +129,8 @@ model::Verdict StateStore::ApplyUpsert(const v1::Resource& resource, const model
 
 void StateStore::ApplyDelete(const model::ResourceKey& key) {
   rejected_.erase(key);
-  if (revisions_.erase(key) == 0) return;
+  if (revisions_.erase(key) + foreign_.erase(key) == 0) return;
+  unsaved_.resources[key] = std::nullopt;
   Erase(state_, key);
   changed_ = true;
 }
@@ -135,6 +138,7 @@ void StateStore::ApplyDelete(const model::ResourceKey& key) {
 void StateStore::SyncComplete(const model::Revision& revision) {
   for (const model::ResourceKey& key : deletes_) ApplyDelete(key);
   for (const model::ResourceKey& key : unconfirmed_) rejected_.erase(key);
+  for (const model::ResourceKey& key : std::set<model::ResourceKey>(foreign_)) ApplyDelete(key);
   deletes_.clear();
   unconfirmed_.clear();
   syncing_ = false;
@@ -146,6 +150,42 @@ void StateStore::End() {
   syncing_ = false;
   deletes_.clear();
   unconfirmed_.clear();
+}
+
+std::vector<std::string> StateStore::Restore(const DiskContent& content) {
+  std::vector<std::string> losses;
+  for (const std::string& bytes : content.resources) {
+    v1::Resource resource;
+    std::optional<model::ResourceKey> key;
+    if (resource.ParseFromString(bytes)) key = model::DecodeKey(resource);
+    if (!key) {
+      losses.emplace_back("a resource on the disk is no resource; the controller sends it again");
+      continue;
+    }
+    const model::Verdict verdict = ApplyUpsert(resource, *key);
+    for (const model::Fault& fault : verdict.faults) {
+      losses.push_back(
+          fmt::format("{} on the disk: {}; the controller sends it again", ToString(*key), ToString(fault)));
+    }
+  }
+  rejected_.clear();
+  unsaved_ = {};
+  v1::Revision revision;
+  if (content.revision.empty() || !revision.ParseFromString(content.revision)) return losses;
+  revision_ = model::DecodeRevision(revision);
+  complete_ = true;
+  return losses;
+}
+
+DiskChanges StateStore::TakeUnsaved() {
+  if (!complete_ || unsaved_.empty()) return {};
+  unsaved_.revision = model::EncodeRevision(revision_).SerializeAsString();
+  return std::exchange(unsaved_, {});
+}
+
+void StateStore::AcceptAnyStore() {
+  for (const auto& entry : revisions_) foreign_.insert(entry.first);
+  revisions_.clear();
 }
 
 std::shared_ptr<const model::NetworkState> StateStore::Snapshot() {

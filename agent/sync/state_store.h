@@ -6,7 +6,8 @@
 // goes on with the last complete snapshot. From then on every batch is a whole transaction and becomes
 // part of the next snapshot. A resource with a fault is rejected alone; its last good version stays.
 //
-// Kept in memory. Threads: one owner, the reconcile thread; the snapshots may be read anywhere.
+// Kept in memory; what the disk (state_disk.h) is to hold of it is taken from here. Threads: one owner, the
+// reconcile thread; the snapshots may be read anywhere.
 #pragma once
 
 #include <absl/status/status.h>
@@ -17,6 +18,7 @@
 #include <string>
 #include <vector>
 
+#include "agent/sync/state_disk.h"
 #include "model/decode.h"
 #include "model/network_state.h"
 #include "model/verdict.h"
@@ -48,6 +50,16 @@ class StateStore {
   // The session ended. Deletes kept back are forgotten; the next session says them again.
   void End();
 
+  // Before the first session: takes over what the disk held, complete. Returns what of it could not be decoded.
+  std::vector<std::string> Restore(const DiskContent& content);
+  // What the disk is to hold of the last complete state, since the last call. Nothing while the state is not
+  // complete.
+  DiskChanges TakeUnsaved();
+
+  // What is held may come from another database than the next session's: nothing is said to be held, and what
+  // that session does not send is gone when its scope is complete. Until then it goes on forwarding.
+  void AcceptAnyStore();
+
   // The last complete state. Null before the first SyncComplete. The same pointer while nothing changed,
   // and resources that did not change are the same pointers in the next one.
   std::shared_ptr<const model::NetworkState> Snapshot();
@@ -70,6 +82,9 @@ class StateStore {
   std::set<model::ResourceKey> deletes_;      // Kept back until SyncComplete.
   std::set<model::ResourceKey> unconfirmed_;  // Rejections of earlier sessions, not repeated so far.
 
+  std::set<model::ResourceKey> foreign_;  // Held from before AcceptAnyStore, not sent since.
+
+  DiskChanges unsaved_;
   bool changed_ = false;  // state_ differs from snapshot_.
   std::shared_ptr<const model::NetworkState> snapshot_;
   model::Revision revision_;

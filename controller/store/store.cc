@@ -13,9 +13,9 @@
 #include <utility>
 
 #include "base/file_lock.h"
+#include "base/sqlite.h"
 #include "base/status.h"
 #include "controller/store/random_id.h"
-#include "controller/store/sqlite.h"
 #include "kasane/v1/resources.pb.h"
 #include "model/decode.h"
 

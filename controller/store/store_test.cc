@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
-#include "controller/store/sqlite.h"
+#include "base/sqlite.h"
 #include "controller/test_support.h"
 #include "kasane/v1/resources.pb.h"
 

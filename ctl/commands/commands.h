@@ -37,5 +37,6 @@ void AddInspect(cli::Command& app, Action& action);  // status, ports, tunnels, 
 void AddTables(cli::Command& app, Action& action);
 void AddDrops(cli::Command& app, Action& action);
 void AddTrace(cli::Command& app, Action& action);
+void AddAccept(cli::Command& app, Action& action);
 
 }  // namespace kasane::ctl

@@ -37,12 +37,12 @@ int Main(int argc, char** argv) {
   app.RequireCommand(/*global_options=*/true);
   AddGlobals(app, globals, format);
   for (const auto add :
-       {AddApply, AddImport, AddGet, AddDelete, AddWatch, AddInspect, AddTables, AddDrops, AddTrace})
+       {AddApply, AddImport, AddGet, AddDelete, AddWatch, AddInspect, AddTables, AddDrops, AddTrace, AddAccept})
     add(app, action);
   app.Footer(
       "Controller: apply, import, get, delete, hosts, watch. Agent: status, ports, tunnels, networks, routers, "
       "flows, "
-      "compare, drops, trace.\n"
+      "compare, drops, trace, accept.\n"
       "Examples:\n  kasanectl apply -f topology.json\n  kasanectl get ports\n  kasanectl status\n"
       "  kasanectl trace shop-front1 172.16.1.5\nExit codes: 0 done, 1 a fault or a failure, 2 wrong "
       "usage.");

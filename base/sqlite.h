@@ -10,7 +10,7 @@
 #include <string>
 #include <string_view>
 
-namespace kasane::controller::sqlite {
+namespace kasane::sqlite {
 
 // A prepared statement. Parameters are numbered from 1, columns from 0.
 class Statement {
@@ -64,4 +64,4 @@ class Transaction {
   Connection* connection_;  // Null: nothing to roll back.
 };
 
-}  // namespace kasane::controller::sqlite
+}  // namespace kasane::sqlite

@@ -1,10 +1,10 @@
-#include "controller/store/sqlite.h"
+#include "base/sqlite.h"
 
 #include <utility>
 
 #include "base/status.h"
 
-namespace kasane::controller::sqlite {
+namespace kasane::sqlite {
 namespace {
 
 absl::StatusCode CodeOf(int code) {
@@ -107,4 +107,4 @@ absl::Status Transaction::Commit() {
   return absl::OkStatus();
 }
 
-}  // namespace kasane::controller::sqlite
+}  // namespace kasane::sqlite
