@@ -3,13 +3,14 @@
 #include <fmt/format.h>
 
 #include "ctl/output/output.h"
-#include "ctl/selection.h"
 #include "kasane/v1/controller.pb.h"
 #include "model/decode.h"
 #include "model/port_status_text.h"
 
 namespace kasane::ctl {
 namespace {
+
+using ResourceList = std::vector<const v1::ResourceWithStatus*>;
 
 std::string NumberOrNone(uint64_t value) { return value == 0 ? "" : Number(value); }
 
@@ -34,7 +35,7 @@ v1::HostStatus StatusOf(const Surroundings& around, const std::string& host) {
   return {};
 }
 
-std::string HostsTable(const Resources& resources, const Surroundings& around) {
+std::string HostsTable(const ResourceList& resources, const Surroundings& around) {
   Table table({{"ID", 36},
                {"TUNNEL ADDRESSES", 40, true},
                {"PINNED"},
@@ -54,7 +55,7 @@ std::string HostsTable(const Resources& resources, const Surroundings& around) {
   return table.ToString();
 }
 
-std::string NetworksTable(const Resources& resources) {
+std::string NetworksTable(const ResourceList& resources) {
   Table table({{"ID"},
                {"NAME", 24},
                {"TYPE"},
@@ -73,7 +74,7 @@ std::string NetworksTable(const Resources& resources) {
   return table.ToString();
 }
 
-std::string SubnetsTable(const Resources& resources, const Surroundings& around) {
+std::string SubnetsTable(const ResourceList& resources, const Surroundings& around) {
   Table table({{"ID"}, {"NAME", 24}, {"NETWORK", 24}, {"CIDR", 43}, {"GATEWAY", 39}, {"DHCP"}});
   for (const auto* resource : resources) {
     const v1::Subnet& subnet = resource->resource().subnet();
@@ -91,7 +92,7 @@ std::string PortName(const v1::Port& port) {
   return fmt::format("({})", own ? port.device_owner().substr(prefix.size()) : port.device_owner());
 }
 
-std::string PortsTable(const Resources& resources, const Surroundings& around) {
+std::string PortsTable(const ResourceList& resources, const Surroundings& around) {
   Table table(
       {{"ID"}, {"NAME", 18}, {"NETWORK", 13}, {"MAC"}, {"ADDRESSES", 20, true}, {"HOST", 10}, {"STATUS"}});
   for (const auto* resource : resources) {
@@ -103,7 +104,7 @@ std::string PortsTable(const Resources& resources, const Surroundings& around) {
   return table.ToString();
 }
 
-std::string RoutersTable(const Resources& resources, const Surroundings& around) {
+std::string RoutersTable(const ResourceList& resources, const Surroundings& around) {
   Table table({{"ID"},
                {"NAME", 20},
                {"UP"},
@@ -124,7 +125,7 @@ std::string RoutersTable(const Resources& resources, const Surroundings& around)
   return table.ToString();
 }
 
-std::string FloatingIpsTable(const Resources& resources, const Surroundings& around) {
+std::string FloatingIpsTable(const ResourceList& resources, const Surroundings& around) {
   Table table({{"ID"}, {"ADDRESS", 39}, {"NETWORK", 20}, {"PORT", 20}, {"FIXED ADDRESS", 39}});
   for (const auto* resource : resources) {
     const v1::FloatingIp& floating = resource->resource().floating_ip();
@@ -135,7 +136,7 @@ std::string FloatingIpsTable(const Resources& resources, const Surroundings& aro
   return table.ToString();
 }
 
-std::string SecurityGroupsTable(const Resources& resources) {
+std::string SecurityGroupsTable(const ResourceList& resources) {
   Table table({{"ID"}, {"NAME", 32}, {.title = "RULES", .right = true}, {"STATEFUL"}, {"PROJECT", 32}});
   for (const auto* resource : resources) {
     const v1::SecurityGroup& group = resource->resource().security_group();
@@ -145,7 +146,7 @@ std::string SecurityGroupsTable(const Resources& resources) {
   return table.ToString();
 }
 
-std::string AddressClaimsTable(const Resources& resources, const Surroundings& around) {
+std::string AddressClaimsTable(const ResourceList& resources, const Surroundings& around) {
   Table table({{"NETWORK", 24}, {"ADDRESS", 39}, {"MAC"}, {"PORT", 36}, {.title = "SEQUENCE", .right = true}});
   for (const auto* resource : resources) {
     const v1::AddressClaim& claim = resource->resource().address_claim();
@@ -176,7 +177,7 @@ std::vector<model::Kind> ReferredKinds(model::Kind kind) {
   return {};
 }
 
-std::string KindTable(model::Kind kind, const Resources& resources, const Surroundings& around) {
+std::string KindTable(model::Kind kind, const ResourceList& resources, const Surroundings& around) {
   switch (kind) {
     case model::Kind::kHost:
       return HostsTable(resources, around);
@@ -198,7 +199,7 @@ std::string KindTable(model::Kind kind, const Resources& resources, const Surrou
   return "";
 }
 
-std::string RejectionLines(const Resources& resources) {
+std::string RejectionLines(const ResourceList& resources) {
   std::string out;
   for (const auto* resource : resources) {
     const auto key = model::DecodeKey(resource->resource());

@@ -25,7 +25,7 @@ wait_for 30 refused >/dev/null
 [ "$(flows)" = "$before" ] || fail "forwarding changed before the operator spoke: $before flows, now $(flows)"
 
 lab exec hv1 kasanectl accept
-empty() { status | jq -e '.synced and .localPorts == 0 and ([.problems[] | select(.subject | startswith("controller"))] | length) == 0'; }
+empty() { status | jq -e '.synced and .local_ports == 0 and ([.problems[] | select(.subject | startswith("controller"))] | length) == 0'; }
 wait_for 60 empty >/dev/null
 lab exec hv1 kasanectl compare
 
