@@ -169,7 +169,7 @@ class StateDisk::Impl {
       RETURN_IF_ERROR(StartAnew(read));
       pending_ = rows;
     }
-    Sort(std::move(rows));
+    Sort(rows);
     return absl::OkStatus();
   }
 
@@ -211,14 +211,14 @@ class StateDisk::Impl {
     return absl::OkStatus();
   }
 
-  void Sort(Rows rows) {
-    for (auto& [key, value] : rows) {
+  void Sort(const Rows& rows) {
+    for (const auto& [key, value] : rows) {
       if (key.first == kRevisionRow) {
-        content_.revision = *std::move(value);
+        content_.revision = *value;
       } else if (key.first == kClaimRow) {
-        content_.claims.push_back(*std::move(value));
+        content_.claims.push_back(*value);
       } else {
-        content_.resources.push_back(*std::move(value));
+        content_.resources.push_back(*value);
       }
     }
   }
