@@ -43,7 +43,10 @@ namespace kasane::vswitch {
   X(kSlowPathRate, 27, "slow_path_rate", "one port asked the agent for more answers than it may in a second")  \
   X(kReplicationRate, 28, "replication_rate",                                                                  \
     "one port sent more frames to be replicated (broadcast, multicast, unknown unicast) than it may in a "     \
-    "second")
+    "second")                                                                                                  \
+  X(kReassembly, 29, "reassembly",                                                                             \
+    "a fragment for the router itself whose datagram never was whole: a part is missing or overlaps another, " \
+    "or its port has too many under way")
 
 enum class DropReason : uint8_t {
 #define X(name, number, label, text) name = number,

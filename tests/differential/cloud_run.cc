@@ -36,8 +36,9 @@ vswitch::HostView ViewOf(const model::NetworkState& state) {
 }
 
 std::vector<sim::Result> ByReference(const vswitch::HostView& view, const Stimulus& stimulus,
-                                     const sim::LearnedMacs& learned) {
-  if (stimulus.port) return sim::EveryFromPort(view, *stimulus.port, stimulus.frame, learned);
+                                     const sim::LearnedMacs& learned,
+                                     const slowpath::Reassembly& fragments = slowpath::Reassembly()) {
+  if (stimulus.port) return sim::EveryFromPort(view, *stimulus.port, stimulus.frame, learned, {}, fragments);
   return {sim::FromTunnel(view, stimulus.outer_source, stimulus.vni, stimulus.frame, learned)};
 }
 
@@ -114,13 +115,26 @@ class CloudRun {
       if (number_ != 0 && number_ % section == 0) RETURN_IF_ERROR(ChangeTheCloud());
       if (view_.ports.empty() && view_.endpoints.empty()) continue;
       const Stimulus stimulus = random::RandomStimulus(view_, random_, options_.kinds);
-      if (IsPlugged(stimulus)) RETURN_IF_ERROR(Try(stimulus));
+      if (!IsPlugged(stimulus)) continue;
+      RETURN_IF_ERROR(SendBefore(stimulus));
+      if (outcome_.divergences == 0) RETURN_IF_ERROR(Try(stimulus));
     }
     if (outcome_.divergences == 0) RETURN_IF_ERROR(CompareDrops());
     return outcome_;
   }
 
  private:
+  absl::Status SendBefore(const Stimulus& stimulus) {
+    Stimulus one = stimulus;
+    one.mutation = "before";
+    for (const frames::Bytes& frame : stimulus.before) {
+      one.frame = frame;
+      RETURN_IF_ERROR(Exchange(one).status());
+      if (outcome_.divergences != 0) break;
+    }
+    return absl::OkStatus();
+  }
+
   absl::Status Try(const Stimulus& stimulus) {
     ASSIGN_OR_RETURN(std::vector<size_t> taken, Exchange(stimulus));
     if (outcome_.divergences != 0 || !Has(options_.kinds, Kind::kSticky) || results_.size() < 2 ||
@@ -135,7 +149,7 @@ class CloudRun {
 
   // Sends one frame and compares what comes of it. Returns the choices of next hops that fit.
   absl::StatusOr<std::vector<size_t>> Exchange(const Stimulus& stimulus) {
-    results_ = ByReference(view_, stimulus, learned_);
+    results_ = ByReference(view_, stimulus, learned_, fragments_);
     // What cached flows have not taught yet would come behind what this frame teaches.
     if (MovesAMac(results_.front())) RETURN_IF_ERROR(under_test_.AwaitLearned());
     ASSIGN_OR_RETURN(Observed observed, BySwitch(under_test_, stimulus));
@@ -156,6 +170,7 @@ class CloudRun {
       return taken;
     }
     bounds_.Add(results_, taken);
+    if (const auto& fragment = results_[taken.front()].fragment) fragments_.Add(*fragment, {});
     if (options_.drops_of_each) {
       RETURN_IF_ERROR(CompareDrops());
       if (outcome_.divergences != 0) Report(stimulus, observed);
@@ -202,6 +217,8 @@ class CloudRun {
     for (uint64_t n = 0; n < changes; ++n)
       state_ = random::ChangedCloud(state_, heard_, random_, options_.kinds);
     view_ = ViewOf(state_);
+    // As the agent does: of ports that are gone nothing is kept.
+    fragments_.Forget([&](const vswitch::Owner& sender) { return !view_.ports.contains(PortId(sender.id)); });
     changed_ = true;
     RETURN_IF_ERROR(under_test_.Apply(view_));
     RETURN_IF_ERROR(under_test_.AwaitLearned());
@@ -283,6 +300,7 @@ class CloudRun {
   model::NetworkState state_;
   vswitch::HostView view_;
   sim::LearnedMacs learned_;
+  slowpath::Reassembly fragments_;
   std::vector<slowpath::Announcement> heard_;
   std::vector<sim::Result> results_;  // Of the last frame.
   std::vector<Flow> flows_;

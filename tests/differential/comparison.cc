@@ -100,9 +100,9 @@ void DropBounds::Add(const std::vector<sim::Result>& results, const std::vector<
     bounds_[reason].second += most;
   }
   // One that waits for its next hop may find no room, or take that of another: sim counts none of those.
-  const bool waits =
-      std::any_of(matches.begin(), matches.end(), [&](size_t n) { return results[n].waits_for.has_value(); });
-  if (waits) ++bounds_[DropReason::kNoNeighbour].second;
+  size_t waiting = 0;
+  for (const size_t n : matches) waiting = std::max(waiting, results[n].waiting);
+  if (waiting != 0) bounds_[DropReason::kNoNeighbour].second += waiting;
 }
 
 std::vector<std::string> DropBounds::Differences(const Counts& before, const Counts& after) const {

@@ -188,7 +188,7 @@ absl::Status SwitchUnderTest::StartDatapath() {
   config.tunnel_addresses = config_.vteps;
   config.slow_path_rate = config_.slow_path_rate;
   // What is told a second later would come among the answers to other frames; cases show it.
-  config.resolve_timeout = std::chrono::hours(1);
+  config.slow_path_timeouts = {std::chrono::hours(1), std::chrono::hours(1)};
   const auto on_event = [this] {
     const std::lock_guard lock(mutex_);
     ++events_;
@@ -201,7 +201,7 @@ absl::Status SwitchUnderTest::StartDatapath() {
   ASSIGN_OR_RETURN(ovs::OvsDatapath::Parts parts, ovs::OvsDatapath::RealParts(config));
   parts.slow_path = std::make_unique<ovs::SlowPathThread>(
       config.OpenFlowSocket(),
-      std::make_unique<FencedSlowPath>(config.slow_path_rate, on_announcement, config.resolve_timeout));
+      std::make_unique<FencedSlowPath>(config.slow_path_rate, on_announcement, config.slow_path_timeouts));
   datapath_ = std::make_unique<ovs::OvsDatapath>(std::move(parts), on_event);
   datapath_->WantTunnels(config_.peers);
   return WaitForFacts("the switch with its ports and tunnels", [this](const vswitch::DatapathFacts& facts) {

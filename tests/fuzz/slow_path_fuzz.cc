@@ -1,5 +1,6 @@
 // The slow path: any frame for any cause, on a small fixed host. What it says in answer is well-formed and goes
 // to one place. Input: cause, where it entered, MTU (2 bytes), then the frame.
+#include <chrono>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -7,6 +8,7 @@
 #include "base/check.h"
 #include "vswitch/packet/packet.h"
 #include "vswitch/sim/view_facts.h"
+#include "vswitch/slowpath/reassembly.h"
 #include "vswitch/slowpath/slow_path.h"
 
 namespace kasane {
@@ -69,7 +71,7 @@ vswitch::HostView FixedView() {
 
 slowpath::SlowPathPacket PacketOf(std::span<const uint8_t> input) {
   slowpath::SlowPathPacket packet;
-  packet.cause = static_cast<slowpath::SlowPathCause>(1 + input[0] % 6);
+  packet.cause = static_cast<slowpath::SlowPathCause>(1 + input[0] % 9);
   packet.network = NetworkId((input[1] & 1) != 0 ? "red" : "blue");
   if ((input[1] & 2) != 0) {
     packet.outer_source = Ip("192.0.2.2");
@@ -83,16 +85,35 @@ slowpath::SlowPathPacket PacketOf(std::span<const uint8_t> input) {
   return packet;
 }
 
-void Check(std::span<const uint8_t> input) {
-  static const vswitch::HostView view = FixedView();
-  const slowpath::SlowPathOutcome outcome = slowpath::HandleSlowPath(sim::ViewFacts(view), PacketOf(input));
-  KASANE_CHECK(outcome.injections.size() <= 1 + view.ports.size() + view.hosts.size());
+void CheckInjections(const slowpath::SlowPathOutcome& outcome, size_t most) {
+  KASANE_CHECK(outcome.injections.size() <= most);
   for (const slowpath::Injection& injection : outcome.injections) {
     const int places = injection.port.has_value() + injection.router.has_value() + injection.host.has_value();
     KASANE_CHECK(places == 1);
     KASANE_CHECK(injection.host.has_value() == injection.vni.has_value());
     KASANE_CHECK(!packet::Packet(injection.frame).malformed());
   }
+}
+
+// Fragments of one input after the other meet each other.
+void CheckFragment(const vswitch::HostView& view, const slowpath::SlowPathPacket& part) {
+  static slowpath::Reassembly reassembly;
+  static slowpath::Reassembly::Time now;
+  now += std::chrono::seconds(1);
+  reassembly.TakeExpired(now);
+  const slowpath::Reassembly::Outcome outcome = reassembly.Add(part, now);
+  if (!outcome.whole) return;
+  const slowpath::SlowPathOutcome answer = slowpath::HandleSlowPath(sim::ViewFacts(view), *outcome.whole);
+  KASANE_CHECK(!answer.is_part);
+  CheckInjections(answer, slowpath::Reassembly::kFragments + 1);
+}
+
+void Check(std::span<const uint8_t> input) {
+  static const vswitch::HostView view = FixedView();
+  const slowpath::SlowPathPacket packet = PacketOf(input);
+  const slowpath::SlowPathOutcome outcome = slowpath::HandleSlowPath(sim::ViewFacts(view), packet);
+  CheckInjections(outcome, 1 + view.ports.size() + view.hosts.size());
+  if (outcome.is_part) CheckFragment(view, packet);
 }
 
 }  // namespace

@@ -118,6 +118,21 @@ class Cloud {
     }
   }
 
+  // The largest packet that gets out of a router; larger ones than any network's do not get in.
+  void CheckMtus() const {
+    const sim::ViewFacts sim(view_);
+    const tables::TableFacts facts(tables_);
+    uint32_t largest = 1280;
+    for (const auto& [id, network] : view_.networks) largest = std::max(largest, network.mtu);
+    for (const auto& [id, router] : view_.routers) {
+      if (!router.admin_state_up) continue;
+      for (const IpAddress& ip : addresses_) {
+        SCOPED_TRACE(fmt::format("router {} to {}", id, ip));
+        EXPECT_EQ(facts.FindMtuTo(id, ip).value_or(largest), sim.FindMtuTo(id, ip).value_or(largest));
+      }
+    }
+  }
+
   // Of several next hops those that somebody has, as sim says; all, if nobody has any.
   void CheckRoutes() const {
     const sim::ViewFacts sim(view_);
@@ -255,6 +270,7 @@ TEST(TablesPropertyTest, TablesAndSimAgree) {
     cloud.CheckMacs();
     cloud.CheckReplication();
     cloud.CheckRoutes();
+    cloud.CheckMtus();
     if (HasFailure()) {  // One cloud is enough to read.
       ADD_FAILURE() << cloud.ToText();
       return;

@@ -112,7 +112,17 @@ Stimulus WellFormed(const vswitch::HostView& view, Random& random, const Kinds& 
     return FromPeer(view, random, kinds);
   const vswitch::LocalPort& local = AnyOf(view.ports, random);
   const Targets targets = TargetsOf(view, local.network, kinds, random);
-  return {local.id, {}, 0, Sender(targets, local.mac, local.ips, local.allowed, kinds, random).Make(), "none"};
+  Sender sender(targets, local.mac, local.ips, local.allowed, kinds, random);
+  Stimulus stimulus;
+  stimulus.port = local.id;
+  if (Has(kinds, Kind::kFragments) && !targets.routers.empty() && Chance(random, 20)) {
+    stimulus.before = sender.EchoInFragments();
+    stimulus.frame = std::move(stimulus.before.back());
+    stimulus.before.pop_back();
+  } else {
+    stimulus.frame = sender.Make();
+  }
+  return stimulus;
 }
 
 }  // namespace
@@ -194,6 +204,20 @@ Bytes Sender::EchoToRouter() {
   const auto& [mac, ip] = Pick(targets_.routers, random_);
   const IpAddress from = ip.is_v6() && Chance(random_, 2) ? IpAddress::LinkLocal(mac_) : From(ip.is_v4());
   return frames::Echo({mac, Source()}, {from, ip, Ttl()}, 1, DataBytes());
+}
+
+// Mostly such as the router answers; also with a fragment that is left out, comes twice or overlaps, and of an
+// id that another has under way.
+std::vector<Bytes> Sender::EchoInFragments() {
+  const Bytes frame = EchoToRouter();
+  const std::vector<size_t> sizes = {8, 64, 512, 1232};
+  const auto id = static_cast<uint32_t>(Below(random_, Chance(random_, 4) ? 3 : 1000000));
+  std::vector<Bytes> parts = frames::Fragments(frame, Pick(sizes, random_), id);
+  if (Chance(random_, 6)) parts.push_back(Pick(frames::Fragments(frame, 24, id), random_));
+  if (Chance(random_, 6)) parts.push_back(Pick(parts, random_));
+  if (Chance(random_, 2)) std::shuffle(parts.begin(), parts.end(), random_);
+  if (parts.size() > 1 && Chance(random_, 6)) parts.pop_back();
+  return parts;
 }
 
 Bytes Sender::WholePacket(const frames::Ethernet& eth, const frames::Ip& ip) {

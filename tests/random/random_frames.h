@@ -3,6 +3,7 @@
 
 #include <optional>
 #include <string_view>
+#include <vector>
 
 #include "base/ids.h"
 #include "base/ip_address.h"
@@ -19,7 +20,8 @@ struct Stimulus {
   IpAddress outer_source;
   uint32_t vni = 0;
   frames::Bytes frame;
-  std::string_view mutation = "none";  // What was made wrong of the frame; see mutate.h.
+  std::string_view mutation = "none";      // What was made wrong of the frame; see mutate.h.
+  std::vector<frames::Bytes> before = {};  // From the same place: other fragments of one datagram.
 };
 
 Stimulus RandomStimulus(const vswitch::HostView& view, Random& random, const Kinds& kinds);

@@ -33,6 +33,8 @@ class Sender {
          const std::vector<vswitch::AllowedAddress>& allowed, const Kinds& kinds, Random& random);
 
   Bytes Make();
+  // Of an echo request to a router, of which there is one: one after the other, at least one.
+  std::vector<Bytes> EchoInFragments();
 
  private:
   MacAddress Source() { return Chance(random_, 12) ? Pick(targets_.macs, random_) : mac_; }

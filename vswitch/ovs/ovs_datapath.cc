@@ -53,8 +53,9 @@ absl::StatusOr<OvsDatapath::Parts> OvsDatapath::RealParts(
   ASSIGN_OR_RETURN(parts.monitor, NewOvsdbMonitor(config));
   ASSIGN_OR_RETURN(parts.keeper, underlay::NewNeighbourKeeper(NewTunnelNeighbours(config.run_dir)));
   parts.slow_path = std::make_unique<SlowPathThread>(
-      config.OpenFlowSocket(), std::make_unique<SlowPathWorker>(
-                                   config.slow_path_rate, std::move(on_announcement), config.resolve_timeout));
+      config.OpenFlowSocket(),
+      std::make_unique<SlowPathWorker>(config.slow_path_rate, std::move(on_announcement),
+                                       config.slow_path_timeouts));
   parts.watch_flows = true;
   return parts;
 }

@@ -34,21 +34,26 @@ struct CloudResult {
   std::vector<CloudDelivery> deliveries;
   std::vector<CloudDrop> drops;
   std::vector<CloudStep> steps;
-  // What the frame teaches, for the frames after it: MACs by host, and who speaks for an address now.
+  // What the frame teaches, for the frames after it: MACs by host, what a fragment is a part of, and who speaks
+  // for an address now.
   std::vector<std::pair<HostId, LearnedMacs::value_type>> learned;
+  std::optional<std::pair<HostId, slowpath::SlowPathPacket>> fragment;  // As Result's.
   std::vector<slowpath::Announcement> announcements;
   std::optional<vswitch::ClaimKey> waits_for;  // As Result's.
 };
 
 class Cloud {
  public:
-  using Learned = std::map<HostId, LearnedMacs>;
+  // What frames before have left on the hosts.
+  struct Memory {
+    std::map<HostId, LearnedMacs> learned;
+    std::map<HostId, slowpath::Reassembly> fragments;
+  };
 
-  explicit Cloud(std::map<HostId, vswitch::HostView> views, Learned learned = {})
-      : views_(std::move(views)), learned_(std::move(learned)) {}
+  explicit Cloud(std::map<HostId, vswitch::HostView> views, Memory memory = {});
 
   const std::map<HostId, vswitch::HostView>& views() const { return views_; }
-  const Learned& learned() const { return learned_; }
+  const Memory& memory() const { return memory_; }
 
   // `frame` is sent by the VM at `port`. On a host that does not have the port it drops as unknown_port.
   CloudResult FromPort(const HostId& host, const PortId& port, const Frame& frame,
@@ -67,7 +72,7 @@ class Cloud {
   void FollowDeliveries(const HostId& host, Result result, CloudResult& out) const;
 
   std::map<HostId, vswitch::HostView> views_;
-  Learned learned_;
+  Memory memory_;
 };
 
 }  // namespace kasane::sim

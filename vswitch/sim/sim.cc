@@ -5,17 +5,19 @@
 namespace kasane::sim {
 
 Result FromPort(const vswitch::HostView& view, const PortId& port, const Frame& frame,
-                const LearnedMacs& learned, const Unanswered& unanswered) {
+                const LearnedMacs& learned, const Unanswered& unanswered,
+                const slowpath::Reassembly& fragments) {
   Choices choices;
-  return Walk(view, frame, learned, choices, unanswered).FromPort(port);
+  return Walk(view, frame, learned, choices, unanswered, fragments).FromPort(port);
 }
 
 std::vector<Result> EveryFromPort(const vswitch::HostView& view, const PortId& port, const Frame& frame,
-                                  const LearnedMacs& learned, const Unanswered& unanswered) {
+                                  const LearnedMacs& learned, const Unanswered& unanswered,
+                                  const slowpath::Reassembly& fragments) {
   std::vector<Result> results;
   Choices choices;
   do {
-    results.push_back(Walk(view, frame, learned, choices, unanswered).FromPort(port));
+    results.push_back(Walk(view, frame, learned, choices, unanswered, fragments).FromPort(port));
   } while (choices.Next() && results.size() < kMaxAlternatives);
   return results;
 }

@@ -13,6 +13,7 @@
 #include "vswitch/datapath.h"
 #include "vswitch/drop_reason.h"
 #include "vswitch/host_view.h"
+#include "vswitch/slowpath/reassembly.h"
 #include "vswitch/slowpath/slow_path.h"
 
 namespace kasane::sim {
@@ -64,8 +65,8 @@ struct Result {
   // Why the frame went no further. Absent without deliveries too: a replication that reaches nobody, a frame to
   // the port that it came from (a bridge does nothing with these), a question that is not answered.
   std::optional<vswitch::DropReason> drop;
-  std::vector<vswitch::DropReason>
-      answer_drops;  // Of the slow path's own packets, which a router sends like any other.
+  std::vector<vswitch::DropReason> answer_drops;  // Of the slow path's own packets, which a router sends like
+                                                  // any other, and of what it kept.
   std::vector<Step> steps;
   // What the frame itself teaches, for the frames after it.
   std::optional<LearnedMacs::value_type> learned;
@@ -73,17 +74,23 @@ struct Result {
   // A router has asked for this address: the frame is to be sent again, from where it entered, when somebody
   // announces it, or with it in Unanswered when nobody does.
   std::optional<vswitch::ClaimKey> waits_for;
+  size_t waiting = 0;  // Packets that do: this one, or what the slow path says in answer to it.
+  // The frame is a fragment for a router itself: a part of what frames after it may make whole, for whoever
+  // keeps the host's Reassembly.
+  std::optional<slowpath::SlowPathPacket> fragment;
 };
 
-// `frame` is sent by the VM at local port `port` of `view`. Where a router has several next hops (ECMP), the
-// first one is taken.
+// `frame` is sent by the VM at local port `port` of `view`, behind those of which `fragments` are kept. Where a
+// router has several next hops (ECMP), the first one is taken.
 Result FromPort(const vswitch::HostView& view, const PortId& port, const Frame& frame,
-                const LearnedMacs& learned = {}, const Unanswered& unanswered = {});
+                const LearnedMacs& learned = {}, const Unanswered& unanswered = {},
+                const slowpath::Reassembly& fragments = slowpath::Reassembly());
 
 // The same for every choice of next hops, the first one first; at most kMaxAlternatives. A datapath does one of
 // them, always the same one for a flow while the routes do not change.
 std::vector<Result> EveryFromPort(const vswitch::HostView& view, const PortId& port, const Frame& frame,
-                                  const LearnedMacs& learned = {}, const Unanswered& unanswered = {});
+                                  const LearnedMacs& learned = {}, const Unanswered& unanswered = {},
+                                  const slowpath::Reassembly& fragments = slowpath::Reassembly());
 
 inline constexpr size_t kMaxAlternatives = 256;
 

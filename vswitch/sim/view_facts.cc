@@ -190,6 +190,40 @@ bool ViewFacts::IsRouters(const NetworkId& network, const MacAddress& mac) const
   });
 }
 
+const vswitch::Route* ViewFacts::FindRoute(const vswitch::RouterView& router,
+                                           const IpAddress& destination) const {
+  const vswitch::Route* best = nullptr;
+  for (const vswitch::Route& route : router.routes) {
+    if (!route.destination.Contains(destination)) continue;
+    if (best == nullptr || route.destination.length() > best->destination.length()) best = &route;
+  }
+  return best;
+}
+
+std::vector<vswitch::NextHop> ViewFacts::UsableHops(const vswitch::RouterView& router,
+                                                    const vswitch::Route& route) const {
+  std::vector<vswitch::NextHop> usable;
+  for (const vswitch::NextHop& hop : route.next_hops) {
+    const NetworkId& egress = vswitch::FindRouterPort(router, hop.out_port)->network;
+    if (!view_.networks.at(egress).admin_state_up) continue;
+    if (!hop.gateway || FindNextHop({egress, *hop.gateway})) usable.push_back(hop);
+  }
+  return usable.empty() ? route.next_hops : usable;
+}
+
+std::optional<uint32_t> ViewFacts::FindMtuTo(const RouterId& router, const IpAddress& destination) const {
+  const auto found = view_.routers.find(router);
+  const vswitch::Route* route = found == view_.routers.end() ? nullptr : FindRoute(found->second, destination);
+  if (route == nullptr) return std::nullopt;
+  std::optional<uint32_t> smallest;
+  for (const vswitch::NextHop& hop : UsableHops(found->second, *route)) {
+    const NetworkId& egress = vswitch::FindRouterPort(found->second, hop.out_port)->network;
+    const uint32_t mtu = view_.networks.at(egress).mtu;
+    smallest = std::min(smallest.value_or(mtu), mtu);
+  }
+  return smallest;
+}
+
 std::vector<vswitch::RouterPort> ViewFacts::FindInterfaces(const RouterId& router) const {
   const auto found = view_.routers.find(router);
   if (found == view_.routers.end() || !found->second.admin_state_up) return {};

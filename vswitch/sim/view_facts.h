@@ -27,7 +27,14 @@ class ViewFacts : public slowpath::NetworkFacts {
   slowpath::Candidates FindCandidates(const vswitch::ClaimKey& address) const override;
   std::vector<HostId> FindHostsToTell(const NetworkId& network, bool flooded) const override;
   bool IsRouters(const NetworkId& network, const MacAddress& mac) const override;
+  std::optional<uint32_t> FindMtuTo(const RouterId& router, const IpAddress& destination) const override;
   std::vector<vswitch::RouterPort> FindInterfaces(const RouterId& router) const override;
+
+  // Null if the router has none.
+  const vswitch::Route* FindRoute(const vswitch::RouterView& router, const IpAddress& destination) const;
+  // Of equal routes, those whose next hop somebody has; all of them if nobody has any.
+  std::vector<vswitch::NextHop> UsableHops(const vswitch::RouterView& router,
+                                           const vswitch::Route& route) const;
 
  private:
   const vswitch::HostView& view_;

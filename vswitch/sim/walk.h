@@ -32,11 +32,12 @@ bool HasUnsecured(const Ports& ports, const NetworkId& network, Predicate also) 
 class Walk {
  public:
   Walk(const vswitch::HostView& view, const Frame& frame, const LearnedMacs& learned, Choices& choices,
-       const Unanswered& unanswered = {})
+       const Unanswered& unanswered = {}, slowpath::Reassembly fragments = slowpath::Reassembly())
       : view_(view),
         facts_(view),
         learned_(learned),
         unanswered_(unanswered),
+        fragments_(std::move(fragments)),
         packet_(frame),
         choices_(choices) {}
 
@@ -72,13 +73,13 @@ class Walk {
   void EnterRouter(const vswitch::RouterView& router);
   bool ForRouterItself(const vswitch::RouterView& router);
   bool ForLinkLocal(const vswitch::RouterView& router);
-  bool IsEchoRequest() const;
+  bool IsEcho() const;  // Or its first fragment.
+  bool IsEchoRequest() const { return IsEcho() && !packet_.fragment(); }
+  bool MayBePartOfEcho() const;
   void MakeEchoReply();
   bool IsOwnAddress(const vswitch::RouterView& router, const IpAddress& ip) const;
   std::optional<vswitch::DropReason> WhyMartian() const;
   std::optional<vswitch::DropReason> WhyNotRouted() const;
-  std::vector<vswitch::NextHop> UsableHops(const vswitch::RouterView& router,
-                                           const vswitch::Route& route) const;
   void AskForNextHop(const vswitch::RouterView& router, const vswitch::ClaimKey& address);
   void RouteOut(const vswitch::RouterView& router);
   void Resolve(const vswitch::RouterView& router, const vswitch::RouterPort& out_port,
@@ -86,6 +87,7 @@ class Walk {
   void AskSlowPath(const NetworkId& network, slowpath::SlowPathCause cause,
                    std::optional<RouterId> router = std::nullopt, uint32_t mtu = 0);
   void Handle(const slowpath::SlowPathPacket& packet);
+  void Reassemble(const slowpath::SlowPathPacket& part);
   bool Announce(const vswitch::NetworkView& network);
   void Inject(const NetworkId& network, const slowpath::Injection& injection);
   void DropAtRouter(std::string_view stage, const vswitch::RouterView& router, vswitch::DropReason reason,
@@ -98,6 +100,7 @@ class Walk {
   const ViewFacts facts_;
   const LearnedMacs& learned_;
   const Unanswered unanswered_;
+  slowpath::Reassembly fragments_;
   packet::Packet packet_;
   Choices& choices_;
   Result result_;

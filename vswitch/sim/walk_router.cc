@@ -77,11 +77,18 @@ void Walk::EnterRouter(const vswitch::RouterView& router) {
   RouteOut(router);
 }
 
-bool Walk::IsEchoRequest() const {
+bool Walk::IsEcho() const {
   const uint8_t request = packet_.is_v4() ? 8 : 128;
   const uint8_t icmp = packet_.is_v4() ? packet::kProtoIcmp : packet::kProtoIcmpv6;
   return packet_.has_icmp() && packet_.ip_proto() == icmp && packet_.icmp_type() == request &&
-         packet_.icmp_code() == 0 && !packet_.fragment();
+         packet_.icmp_code() == 0;
+}
+
+// A fragment of what may be an echo request: whose protocol, of IPv6, only the first fragment tells.
+bool Walk::MayBePartOfEcho() const {
+  if (!packet_.fragment()) return false;
+  if (packet_.later_fragment()) return !packet_.is_v4() || packet_.ip_proto() == packet::kProtoIcmp;
+  return IsEcho();
 }
 
 void Walk::MakeEchoReply() {
@@ -103,7 +110,8 @@ bool Walk::IsOwnAddress(const vswitch::RouterView& router, const IpAddress& ip) 
 // An echo request to the interface's link-local address, or from one to any address of the router, is answered
 // on the link that it came from.
 bool Walk::ForLinkLocal(const vswitch::RouterView& router) {
-  if (!entered_ || !IsEchoRequest()) return false;
+  const bool is_part = MayBePartOfEcho();
+  if (!entered_ || (!IsEchoRequest() && !is_part)) return false;
   const IpAddress dst = packet_.ip_dst();
   const bool own_link_local =
       std::any_of(router.ports.begin(), router.ports.end(), [&](const vswitch::RouterPort& candidate) {
@@ -111,6 +119,10 @@ bool Walk::ForLinkLocal(const vswitch::RouterView& router) {
                candidate.link_local == dst;
       });
   if (!own_link_local && !(packet_.ip_src().IsLinkLocal() && IsOwnAddress(router, dst))) return false;
+  if (is_part) {
+    AskSlowPath(router_network_, slowpath::SlowPathCause::kEcho, router.id);
+    return true;
+  }
   Note("router", RouterOwner(router.id), fmt::format("echo request to {} on its link: answered", dst));
   MakeEchoReply();
   const MacAddress interface = packet_.eth_dst();
@@ -124,6 +136,10 @@ bool Walk::ForLinkLocal(const vswitch::RouterView& router) {
 bool Walk::ForRouterItself(const vswitch::RouterView& router) {
   const IpAddress dst = packet_.ip_dst();
   if (!IsOwnAddress(router, dst)) return false;
+  if (MayBePartOfEcho()) {
+    AskSlowPath(router_network_, slowpath::SlowPathCause::kEcho, router.id);
+    return true;
+  }
   if (!IsEchoRequest()) {
     Drop("router", RouterOwner(router.id), vswitch::DropReason::kRouterLocal);
     return true;
@@ -135,15 +151,13 @@ bool Walk::ForRouterItself(const vswitch::RouterView& router) {
 }
 
 void Walk::RouteOut(const vswitch::RouterView& router) {
-  const vswitch::Route* best = nullptr;
-  for (const vswitch::Route& route : router.routes) {
-    if (!route.destination.Contains(packet_.ip_dst())) continue;
-    if (best == nullptr || route.destination.length() > best->destination.length()) best = &route;
-  }
+  const vswitch::Route* best = facts_.FindRoute(router, packet_.ip_dst());
   if (best == nullptr)
     return DropAtRouter("route", router, vswitch::DropReason::kNoRoute, slowpath::SlowPathCause::kNoRoute);
-  const std::vector<vswitch::NextHop> hops = UsableHops(router, *best);
-  const size_t choice = choices_.Pick(hops.size());
+  const std::vector<vswitch::NextHop> hops = facts_.UsableHops(router, *best);
+  // Fragments of one datagram stay together.
+  const size_t choice = packet_.fragment() ? choices_.PickFor({router.id, packet_.ip_dst()}, hops.size())
+                                           : choices_.Pick(hops.size());
   const vswitch::NextHop& hop = hops[choice];
   const vswitch::RouterPort& out_port = *vswitch::FindRouterPort(router, hop.out_port);
   const vswitch::NetworkView& network = view_.networks.at(out_port.network);
@@ -158,18 +172,6 @@ void Walk::RouteOut(const vswitch::RouterView& router) {
     return DropAtRouter("neighbour", router, vswitch::DropReason::kMtu, slowpath::SlowPathCause::kTooBig,
                         network.mtu);
   Resolve(router, out_port, hop.gateway.value_or(packet_.ip_dst()));
-}
-
-// Of equal routes, those whose next hop somebody has; all of them if nobody has any.
-std::vector<vswitch::NextHop> Walk::UsableHops(const vswitch::RouterView& router,
-                                               const vswitch::Route& route) const {
-  std::vector<vswitch::NextHop> usable;
-  for (const vswitch::NextHop& hop : route.next_hops) {
-    const NetworkId& egress = vswitch::FindRouterPort(router, hop.out_port)->network;
-    if (!view_.networks.at(egress).admin_state_up) continue;
-    if (!hop.gateway || facts_.FindNextHop({egress, *hop.gateway})) usable.push_back(hop);
-  }
-  return usable.empty() ? route.next_hops : usable;
 }
 
 void Walk::Resolve(const vswitch::RouterView& router, const vswitch::RouterPort& out_port,

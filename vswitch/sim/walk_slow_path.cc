@@ -32,9 +32,29 @@ void Walk::Handle(const slowpath::SlowPathPacket& packet) {
   const slowpath::SlowPathOutcome outcome = slowpath::HandleSlowPath(facts_, packet);
   Note("slow_path", {}, outcome.text);
   if (outcome.announcement) result_.announcements.push_back(*outcome.announcement);
-  if (outcome.waits_for) result_.waits_for = outcome.waits_for;
+  if (outcome.is_part) Reassemble(packet);
+  if (outcome.waits_for) {
+    result_.waits_for = outcome.waits_for;
+    ++result_.waiting;
+  }
   if (outcome.drop && !result_.drop) Drop("slow_path", {}, *outcome.drop);
   for (const slowpath::Injection& injection : outcome.injections) Inject(packet.network, injection);
+}
+
+// sim knows no time: nothing that it keeps expires.
+void Walk::Reassemble(const slowpath::SlowPathPacket& part) {
+  result_.fragment = part;
+  const slowpath::Reassembly::Outcome outcome = fragments_.Add(part, {});
+  for (const slowpath::Reassembly::Lost& lost : outcome.lost) {
+    for (size_t n = 0; n < lost.fragments; ++n) {
+      if (result_.drop) {
+        result_.answer_drops.push_back(vswitch::DropReason::kReassembly);
+      } else {
+        Drop("slow_path", lost.sender, vswitch::DropReason::kReassembly);
+      }
+    }
+  }
+  if (outcome.whole) Handle(*outcome.whole);
 }
 
 // Shows the slow path what may announce an address. True if that is the end of it: a reply to a router that is
@@ -73,6 +93,8 @@ void Walk::Inject(const NetworkId& network, const slowpath::Injection& injection
   Result result = answer.Finish();
   for (Step& step : result.steps) result_.steps.push_back(std::move(step));
   for (Delivery& delivery : result.deliveries) result_.deliveries.push_back(std::move(delivery));
+  if (result.waits_for) result_.waits_for = result.waits_for;
+  result_.waiting += result.waiting;
   if (result.drop) result_.answer_drops.push_back(*result.drop);
   for (const vswitch::DropReason reason : result.answer_drops) result_.answer_drops.push_back(reason);
 }

@@ -16,6 +16,10 @@ SlowPathOutcome SendIcmpError(const NetworkFacts& facts, const SlowPathPacket& p
 // hosts that route into its network and did not get it.
 SlowPathOutcome TakeAnnouncement(const NetworkFacts& facts, const SlowPathPacket& packet);
 
+// What may be an echo request in fragments to an address of the router (RFC 792; RFC 4443, 4.1): a fragment is
+// to be kept; the whole of it is answered, in fragments that pass where those of the question did.
+SlowPathOutcome AnswerEcho(const NetworkFacts& facts, const SlowPathPacket& packet);
+
 // A packet for an address that somebody may have who has not said so: the question for each of them (RFC 826;
 // RFC 4861, 7.2.2). If nobody may have it, as kNoNeighbour.
 SlowPathOutcome AskForNextHop(const NetworkFacts& facts, const SlowPathPacket& packet);

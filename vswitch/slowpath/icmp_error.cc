@@ -9,11 +9,10 @@
 #include <algorithm>
 
 #include "vswitch/slowpath/handlers.h"
+#include "vswitch/slowpath/interfaces.h"
 
 namespace kasane::slowpath {
 namespace {
-
-using Interfaces = std::vector<vswitch::RouterPort>;
 
 constexpr size_t kMaxError4 = 576;   // RFC 1812, 4.3.2.3.
 constexpr size_t kMaxError6 = 1280;  // RFC 4443, 2.4 (c).
@@ -30,18 +29,13 @@ TypeAndCode ErrorOf(SlowPathCause cause, bool v4) {
       return v4 ? TypeAndCode{11, 0} : TypeAndCode{3, 0};
     case SlowPathCause::kTooBig:
       return v4 ? TypeAndCode{3, 4} : TypeAndCode{2, 0};
+    case SlowPathCause::kReassemblyTime:
+      return v4 ? TypeAndCode{11, 1} : TypeAndCode{3, 1};
     case SlowPathCause::kNoNeighbour:
       return v4 ? TypeAndCode{3, 1} : TypeAndCode{1, 3};
     default:
       return v4 ? TypeAndCode{3, 0} : TypeAndCode{1, 0};
   }
-}
-
-bool IsOwn(const Interfaces& interfaces, const IpAddress& ip) {
-  return std::any_of(interfaces.begin(), interfaces.end(), [&](const vswitch::RouterPort& port) {
-    return port.link_local == ip || std::any_of(port.addresses.begin(), port.addresses.end(),
-                                                [&](const IpPrefix& own) { return own.address() == ip; });
-  });
 }
 
 // The all-ones or all-zeros address of an IPv4 subnet that the router is in.
@@ -59,9 +53,10 @@ bool IsBroadcast(const Interfaces& interfaces, const IpAddress& ip) {
 
 bool IsHost(const Interfaces& interfaces, const IpAddress& ip) {
   if (ip.IsUnspecified() || ip.IsMulticast() || ip.IsLoopback() || IsBroadcast(interfaces, ip)) return false;
-  // "This network", and the reserved class E with the limited broadcast (RFC 1122, 3.2.1.3). A link-local
-  // source is on no network that an error could be routed to.
-  return ip.is_v6() || (ip.v4_host_order() >> 24 != 0 && ip.v4_host_order() >> 28 != 15 && !ip.IsLinkLocal());
+  // A link-local source is on no network that an error could be routed to.
+  if (ip.IsLinkLocal()) return false;
+  // "This network", and the reserved class E with the limited broadcast (RFC 1122, 3.2.1.3).
+  return ip.is_v6() || (ip.v4_host_order() >> 24 != 0 && ip.v4_host_order() >> 28 != 15);
 }
 
 // Errors are never answered; nor is what may be one.
@@ -161,7 +156,8 @@ SlowPathOutcome SendIcmpError(const NetworkFacts& facts, const SlowPathPacket& i
   }
   const TypeAndCode error = ErrorOf(in.cause, packet.is_v4());
   // The error quotes the packet as it came; what failed later than the TTL has lost one.
-  if (in.cause != SlowPathCause::kTtlExceeded) packet.set_ttl(static_cast<uint8_t>(packet.ttl() + 1));
+  const bool forwarded = in.cause != SlowPathCause::kTtlExceeded && in.cause != SlowPathCause::kReassemblyTime;
+  if (forwarded) packet.set_ttl(static_cast<uint8_t>(packet.ttl() + 1));
   const uint32_t mtu = in.cause == SlowPathCause::kTooBig ? in.mtu : 0;
   out.text =
       fmt::format("ICMP error type {} code {} from {} to {}", error.type, error.code, *from, packet.ip_src());

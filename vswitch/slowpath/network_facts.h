@@ -94,6 +94,10 @@ class NetworkFacts {
   // Whether `mac` is an interface's of a router on `network`.
   virtual bool IsRouters(const NetworkId& network, const MacAddress& mac) const = 0;
 
+  // Bytes of the largest IP packet that `router` can send to `destination`, whichever of equal routes it takes.
+  // Nothing: it has no route, or all that may enter a router is small enough.
+  virtual std::optional<uint32_t> FindMtuTo(const RouterId& router, const IpAddress& destination) const = 0;
+
   // The interfaces of a router that is up on this host; empty if there is none.
   virtual std::vector<vswitch::RouterPort> FindInterfaces(const RouterId& router) const = 0;
 };

@@ -25,11 +25,14 @@ SlowPathOutcome HandleSlowPath(const NetworkFacts& facts, const SlowPathPacket& 
     case SlowPathCause::kTtlExceeded:
     case SlowPathCause::kNoRoute:
     case SlowPathCause::kNoNeighbour:
+    case SlowPathCause::kReassemblyTime:
       return SendIcmpError(facts, packet);
     case SlowPathCause::kTooBig:
       return Oversize(facts, packet);
     case SlowPathCause::kResolve:
       return AskForNextHop(facts, packet);
+    case SlowPathCause::kEcho:
+      return AnswerEcho(facts, packet);
     case SlowPathCause::kAnnouncement:
       return TakeAnnouncement(facts, packet);
   }

@@ -27,7 +27,17 @@ enum class SlowPathCause : uint8_t {
   kNoRoute = 5,       // At `router`.
   kNoNeighbour = 6,   // `router` has a route; nobody has the next hop's address.
   kResolve =
-      7,  // `router` has a route; nobody has announced `next_hop` in `egress`, but some port may have it.
+      7,      // `router` has a route; nobody has announced `next_hop` in `egress`, but some port may have it.
+  kEcho = 8,  // A fragment for `router` itself, of what may be an echo request; or `reassembled`.
+  kReassemblyTime = 9,  // The first fragment of one that never became whole. By no flow: by Reassembly.
+};
+
+// What became of fragments for a router itself (reassembly.h).
+struct Reassembled {
+  uint32_t id = 0;       // Their identification, for those of the answer.
+  uint32_t largest = 0;  // Bytes of the largest one's IP packet: so much passes on their way.
+
+  bool operator==(const Reassembled&) const = default;
 };
 
 struct SlowPathPacket {
@@ -39,7 +49,8 @@ struct SlowPathPacket {
   uint32_t mtu = 0;            // Bytes of IP packet. kTooBig only.
   std::vector<uint8_t> frame;  // As it was when the datapath gave up: routers passed have decremented its TTL.
   NetworkId egress = {};       // kResolve only: the network that the router would send it into, ...
-  std::optional<IpAddress> next_hop = std::nullopt;  // ... and to whom there.
+  std::optional<IpAddress> next_hop = std::nullopt;       // ... and to whom there.
+  std::optional<Reassembled> reassembled = std::nullopt;  // kEcho only: `frame` is the whole packet.
 };
 
 // A frame for one of three places.
@@ -72,6 +83,9 @@ struct SlowPathOutcome {
   // within a second, to be handled as kNoNeighbour: the caller keeps it, bounded (RFC 4861, 7.2.2). kResolve
   // only.
   std::optional<vswitch::ClaimKey> waits_for;
+  // The packet is a part of one: the caller keeps it in its Reassembly, and has what becomes whole handled.
+  // kEcho only.
+  bool is_part = false;
   std::optional<vswitch::DropReason> drop;  // Of `packet`, where the datapath's own tables do not count it.
   std::string text;                         // What was done or why nothing, for people.
 };

@@ -129,6 +129,20 @@ bool TableFacts::IsRouters(const NetworkId& network, const MacAddress& mac) cons
                      [](const auto& claimant) { return claimant.rank == Rank::kRouter; });
 }
 
+std::optional<uint32_t> TableFacts::FindMtuTo(const RouterId& router, const IpAddress& destination) const {
+  for (int length = destination.bits(); length >= 0; --length) {
+    const IpPrefix prefix = IpPrefix(destination, length).Network();
+    const Claimant<Route>* route = tables_->routes.Winner({router, prefix});
+    if (route == nullptr) continue;
+    std::optional<uint32_t> smallest;
+    for (const RouteHop& hop : route->value.hops) {
+      if (hop.test_mtu) smallest = std::min(smallest.value_or(*hop.test_mtu), *hop.test_mtu);
+    }
+    return smallest;
+  }
+  return std::nullopt;
+}
+
 std::vector<vswitch::RouterPort> TableFacts::FindInterfaces(const RouterId& router) const {
   std::vector<vswitch::RouterPort> ports;
   const auto& interfaces = tables_->interfaces.entries();

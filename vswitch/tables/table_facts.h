@@ -27,6 +27,7 @@ class TableFacts : public slowpath::NetworkFacts {
   slowpath::Candidates FindCandidates(const vswitch::ClaimKey& address) const override;
   std::vector<HostId> FindHostsToTell(const NetworkId& network, bool flooded) const override;
   bool IsRouters(const NetworkId& network, const MacAddress& mac) const override;
+  std::optional<uint32_t> FindMtuTo(const RouterId& router, const IpAddress& destination) const override;
   std::vector<vswitch::RouterPort> FindInterfaces(const RouterId& router) const override;
 
  private:

@@ -98,6 +98,23 @@ TEST(TableFactsTest, WhoIsToldOfAnAnnouncement) {
   EXPECT_THAT(facts.FindHostsToTell(kRed, true), IsEmpty());
 }
 
+TEST(TableFactsTest, TheSmallestMtuOfTheWaysToAnAddress) {
+  vswitch::HostView view = TestView();
+  auto& routes = view.routers[RouterId("r")].routes;
+  routes.push_back(
+      {*IpPrefix::Parse("10.0.1.0/24"), vswitch::RouteOrigin::kConnected, {{PortId("r-red"), {}}}});
+  routes.push_back({*IpPrefix::Parse("10.9.0.0/16"),
+                    vswitch::RouteOrigin::kExtra,
+                    {{PortId("r-blue"), Ip("10.0.0.1")}, {PortId("r-red"), Ip("10.0.1.1")}}});
+  const RouterId r("r");
+  EXPECT_EQ(FactsOf(view).FindMtuTo(r, Ip("10.0.0.1")), std::nullopt) << "nothing larger comes from elsewhere";
+  EXPECT_EQ(FactsOf(view).FindMtuTo(r, Ip("10.0.1.1")), 1400U);
+  EXPECT_EQ(FactsOf(view).FindMtuTo(r, Ip("10.9.1.1")), std::nullopt) << "nobody has 10.0.1.1";
+  EXPECT_EQ(FactsOf(view).FindMtuTo(r, Ip("192.0.2.1")), std::nullopt) << "no route";
+  view.endpoints[PortId("e")] = {PortId("e"), "e", kRed, HostId("h2"), Mac(5), {Ip("10.0.1.1")}, true, {}};
+  EXPECT_EQ(FactsOf(view).FindMtuTo(r, Ip("10.9.1.1")), 1400U);
+}
+
 TEST(TableFactsTest, TheInterfacesOfARouterThatIsUp) {
   vswitch::HostView view = TestView();
   EXPECT_EQ(FactsOf(view).FindInterfaces(RouterId("r")).size(), 2U);

@@ -311,6 +311,15 @@ absl::Status OvsWorld::AwaitClaim(const Injection& injection) {
   return status;
 }
 
+// What the agents have dropped by now; a question behind a frame is no part of it.
+absl::Status OvsWorld::AddAgentsDrops(Drops& drops) {
+  ASSIGN_OR_RETURN(const Drops now, ReadDrops());
+  for (const auto& [at, count] : now) {
+    if (at.second != Label(vswitch::DropReason::kTtlExceeded)) drops[at] = count;
+  }
+  return absl::OkStatus();
+}
+
 absl::StatusOr<SendOutcome> OvsWorld::Send(const Injection& injection, size_t expected) {
   if (stream_ != nullptr) return Invalid("a stream runs, whose packets would be seen; end_stream it first");
   if (!muted_) {
@@ -327,7 +336,10 @@ absl::StatusOr<SendOutcome> OvsWorld::Send(const Injection& injection, size_t ex
   RETURN_IF_ERROR(fences_->Round(captured));
   SendOutcome outcome;
   ASSIGN_OR_RETURN(outcome.drops, ReadDrops());
-  if (!injection.vm.empty()) RETURN_IF_ERROR(PassSlowPath(*FindVm(resources_.plan(), injection.vm), captured));
+  if (!injection.vm.empty()) {
+    RETURN_IF_ERROR(PassSlowPath(*FindVm(resources_.plan(), injection.vm), captured));
+    RETURN_IF_ERROR(AddAgentsDrops(outcome.drops));
+  }
   RETURN_IF_ERROR(AwaitClaim(injection));
   for (CapturedFrame& frame : captured) {
     if (IsReceived(frame)) outcome.seen.push_back({frame.vm, std::move(frame.frame.bytes)});

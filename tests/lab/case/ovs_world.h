@@ -76,6 +76,7 @@ class OvsWorld final : public CaseWorld {
   bool ClaimIsKnown(const ControllerProgress& controller) const;
   std::string LacksClaim(const std::string& host);
   absl::Status PassSlowPath(const Vm& vm, std::vector<CapturedFrame>& captured);
+  absl::Status AddAgentsDrops(Drops& drops);
   absl::Status AwaitFrames(size_t expected, std::vector<CapturedFrame>& captured);
   absl::Status AwaitSilence(VmProbe& probe, ProbeOutcome& outcome, std::vector<CapturedFrame>& captured);
   std::set<std::string> WhoAnswered(const VmProbe& probe, const std::vector<CapturedFrame>& captured) const;

@@ -64,7 +64,7 @@ void SimWorld::Rebuild() {
     }
     views.emplace(HostId(host.node), view::BuildHostView(state, HostId(host.node), OwnAddresses(host)));
   }
-  cloud_.emplace(std::move(views), cloud_ ? cloud_->learned() : sim::Cloud::Learned());
+  cloud_.emplace(std::move(views), cloud_ ? cloud_->memory() : sim::Cloud::Memory());
   for (const Vm& vm : resources_.plan().vms) {
     auto [stack, is_new] = vms_.try_emplace(vm.node, vm);
     stack->second.Reconfigure(vm);

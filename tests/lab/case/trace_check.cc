@@ -21,6 +21,7 @@
 #include "vswitch/packet/hex.h"
 #include "vswitch/packet/packet.h"
 #include "vswitch/packet/packet_text.h"
+#include "vswitch/sim/sim.h"
 
 namespace kasane::lab {
 namespace {
@@ -92,10 +93,12 @@ class TraceCheck {
 
  private:
   // The kernel takes no frame larger than the interface's MTU. What a VM without port security sends in other
-  // names teaches the switches, which only their agents know; it is left out.
+  // names teaches the switches, and of fragments for routers agents keep some, which they alone know; both are
+  // left out.
   bool IsUsable(const vswitch::HostView& view, const random::Stimulus& stimulus, const Vm* vm) const {
     if (vm == nullptr || stimulus.frame.size() > vm->mtu + kEthernet) return false;
     const vswitch::LocalPort& port = view.ports.at(*stimulus.port);
+    if (sim::FromPort(view, port.id, stimulus.frame).fragment) return false;
     return port.port_security_enabled || packet::Packet(stimulus.frame).eth_src() == port.mac;
   }
 

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "vswitch/ovs/translate/actions.h"
 #include "vswitch/ovs/translate/datapath_bounds.h"
 #include "vswitch/ovs/translate/numbers.h"
@@ -73,11 +75,12 @@ std::optional<Copy> CopyFor(const slowpath::Injection& injection, const std::map
 
 SlowPathWorker::SlowPathWorker(slowpath::RateLimit limit,
                                std::function<void(const slowpath::Announcement&)> on_announcement,
-                               std::chrono::milliseconds resolve_timeout)
+                               slowpath::Timeouts timeouts)
     : on_announcement_(std::move(on_announcement)),
-      resolve_timeout_(resolve_timeout),
+      timeouts_(timeouts),
       context_(std::make_shared<Context>()),
-      admission_(limit) {}
+      admission_(limit),
+      reassembly_(timeouts.reassembly) {}
 
 void SlowPathWorker::SetTables(std::shared_ptr<const tables::ForwardingTables> tables,
                                const Bindings& bindings) {
@@ -104,6 +107,7 @@ void SlowPathWorker::SetTables(std::shared_ptr<const tables::ForwardingTables> t
   const std::lock_guard lock(mutex_);
   context_ = std::move(context);
   admission_.ForgetDrops(gone);
+  reassembly_.Forget(gone);
 }
 
 std::optional<slowpath::SlowPathPacket> SlowPathWorker::Understand(const Context& context, const PacketIn& in) {
@@ -128,7 +132,7 @@ std::optional<slowpath::SlowPathPacket> SlowPathWorker::Understand(const Context
 
 // Copies of one frame for many ports and hosts go in few messages, or the last of them would find the queue to
 // the switch full.
-std::vector<PacketOut> SlowPathWorker::ToPacketOuts(const Context& context, const PacketIn& in,
+std::vector<PacketOut> SlowPathWorker::ToPacketOuts(const Context& context, uint32_t in_port,
                                                     std::vector<slowpath::Injection> injections) {
   std::vector<PacketOut> out;
   for (auto at = injections.begin(); at != injections.end();) {
@@ -136,7 +140,7 @@ std::vector<PacketOut> SlowPathWorker::ToPacketOuts(const Context& context, cons
       if (const auto key = Find(context.router_keys, *at->router))
         out.push_back(
             {std::move(at->frame), fmt::format("set_field:{:#x}->{},set_field:{:#x}->{},{}", *key, reg::kRouter,
-                                               InPort(in), reg::kInPort, Resubmit(Table::kRoute))});
+                                               in_port, reg::kInPort, Resubmit(Table::kRoute))});
       ++at;
       continue;
     }
@@ -170,8 +174,26 @@ std::vector<PacketOut> SlowPathWorker::Handle(const PacketIn& in, std::chrono::s
   }
   slowpath::SlowPathOutcome outcome = slowpath::HandleSlowPath(*context->facts, *packet);
   if (outcome.announcement && on_announcement_) on_announcement_(*outcome.announcement);
+  if (outcome.is_part) {
+    const std::optional<slowpath::SlowPathPacket> whole = Reassemble(*packet, now);
+    if (!whole) return {};
+    outcome = slowpath::HandleSlowPath(*context->facts, *whole);
+  }
   Keep(outcome, slowpath::SenderOf(*packet), in, now);
-  return ToPacketOuts(*context, in, std::move(outcome.injections));
+  return ToPacketOuts(*context, InPort(in), std::move(outcome.injections));
+}
+
+std::optional<slowpath::SlowPathPacket> SlowPathWorker::Reassemble(const slowpath::SlowPathPacket& part,
+                                                                   std::chrono::steady_clock::time_point now) {
+  const std::lock_guard lock(mutex_);
+  slowpath::Reassembly::Outcome outcome = reassembly_.Add(part, now);
+  for (const slowpath::Reassembly::Lost& lost : outcome.lost) CountLost(lost);
+  return std::move(outcome.whole);
+}
+
+void SlowPathWorker::CountLost(const slowpath::Reassembly::Lost& lost) {
+  for (size_t n = 0; n < lost.fragments; ++n)
+    admission_.CountDrop(lost.sender, vswitch::DropReason::kReassembly);
 }
 
 void SlowPathWorker::Keep(const slowpath::SlowPathOutcome& outcome, const vswitch::Owner& sender,
@@ -179,7 +201,7 @@ void SlowPathWorker::Keep(const slowpath::SlowPathOutcome& outcome, const vswitc
   const std::lock_guard lock(mutex_);
   if (outcome.drop) admission_.CountDrop(sender, *outcome.drop);
   if (!outcome.waits_for) return;
-  if (const auto lost = waiting_.Add(*outcome.waits_for, {sender, in, now + resolve_timeout_}))
+  if (const auto lost = waiting_.Add(*outcome.waits_for, {sender, in, now + timeouts_.resolve}))
     admission_.CountDrop(lost->sender, vswitch::DropReason::kNoNeighbour);
 }
 
@@ -188,13 +210,21 @@ std::vector<PacketOut> SlowPathWorker::GiveUp(const Context& context, const Pack
   std::optional<slowpath::SlowPathPacket> packet = Understand(context, in);
   if (!packet) return {};
   packet->cause = slowpath::SlowPathCause::kNoNeighbour;
-  return ToPacketOuts(context, in, slowpath::HandleSlowPath(*context.facts, *packet).injections);
+  return ToPacketOuts(context, InPort(in), slowpath::HandleSlowPath(*context.facts, *packet).injections);
+}
+
+// Nor have the other fragments come (RFC 792; RFC 4443, 3.3).
+std::vector<PacketOut> SlowPathWorker::GiveUp(const Context& context, slowpath::SlowPathPacket first) {
+  const auto in_port = first.port ? Find(context.bindings.ports, *first.port) : std::nullopt;
+  if (!in_port) return {};
+  first.cause = slowpath::SlowPathCause::kReassemblyTime;
+  return ToPacketOuts(context, *in_port, slowpath::HandleSlowPath(*context.facts, first).injections);
 }
 
 std::vector<PacketOut> SlowPathWorker::ReleaseWaiting(std::chrono::steady_clock::time_point now) {
   const std::lock_guard lock(mutex_);
   std::vector<PacketOut> out;
-  if (waiting_.empty() || context_->facts == nullptr) return out;
+  if (context_->facts == nullptr) return out;
   const auto is_known = [this](const vswitch::ClaimKey& address) {
     return context_->facts->FindNextHop(address).has_value();
   };
@@ -203,12 +233,20 @@ std::vector<PacketOut> SlowPathWorker::ReleaseWaiting(std::chrono::steady_clock:
     admission_.CountDrop(packet.sender, vswitch::DropReason::kNoNeighbour);
     for (PacketOut& error : GiveUp(*context_, packet.payload)) out.push_back(std::move(error));
   }
+  for (slowpath::Reassembly::Lost& lost : reassembly_.TakeExpired(now)) {
+    CountLost(lost);
+    if (!lost.first) continue;
+    for (PacketOut& error : GiveUp(*context_, *std::move(lost.first))) out.push_back(std::move(error));
+  }
   return out;
 }
 
 std::optional<std::chrono::steady_clock::time_point> SlowPathWorker::NextExpiry() const {
   const std::lock_guard lock(mutex_);
-  return waiting_.empty() ? std::nullopt : std::optional(waiting_.NextExpiry());
+  const auto fragments = reassembly_.NextExpiry();
+  if (waiting_.empty()) return fragments;
+  const auto waiting = waiting_.NextExpiry();
+  return std::min(waiting, fragments.value_or(waiting));
 }
 
 slowpath::Admission::Drops SlowPathWorker::Drops() const {

@@ -19,7 +19,9 @@
 #include "vswitch/datapath.h"
 #include "vswitch/ovs/translate/bindings.h"
 #include "vswitch/slowpath/admission.h"
+#include "vswitch/slowpath/reassembly.h"
 #include "vswitch/slowpath/slow_path.h"
+#include "vswitch/slowpath/timeouts.h"
 #include "vswitch/slowpath/waiting_packets.h"
 #include "vswitch/tables/table_facts.h"
 
@@ -42,16 +44,16 @@ struct PacketOut {
 class SlowPathWorker {
  public:
   // `on_announcement` is called from Handle().
-  // `resolve_timeout`: how long a packet waits for the answer to a router's question.
   SlowPathWorker(slowpath::RateLimit limit, std::function<void(const slowpath::Announcement&)> on_announcement,
-                 std::chrono::milliseconds resolve_timeout = slowpath::kResolveTimeout);
+                 slowpath::Timeouts timeouts = {});
   virtual ~SlowPathWorker() = default;
 
   // `tables` built with PluggedPorts(bindings), as what is installed.
   void SetTables(std::shared_ptr<const tables::ForwardingTables> tables, const Bindings& bindings);
   virtual std::vector<PacketOut> Handle(const PacketIn& in, std::chrono::steady_clock::time_point now);
   // The packets whose next hop was announced since, to be routed again; those that waited too long are dropped
-  // as no_neighbour, and their senders told. Call it behind SetTables and at NextExpiry.
+  // as no_neighbour, fragments as reassembly, and their senders told. Call it behind SetTables and at
+  // NextExpiry.
   std::vector<PacketOut> ReleaseWaiting(std::chrono::steady_clock::time_point now);
   std::optional<std::chrono::steady_clock::time_point> NextExpiry() const;
   // What was dropped here and is in no flow's counters, by the port or host that it came from.
@@ -70,18 +72,25 @@ class SlowPathWorker {
   };
 
   static std::optional<slowpath::SlowPathPacket> Understand(const Context& context, const PacketIn& in);
-  static std::vector<PacketOut> ToPacketOuts(const Context& context, const PacketIn& in,
+  // `in_port`: of the switch, by which what is answered came.
+  static std::vector<PacketOut> ToPacketOuts(const Context& context, uint32_t in_port,
                                              std::vector<slowpath::Injection> injections);
   static std::vector<PacketOut> GiveUp(const Context& context, const PacketIn& in);
+  static std::vector<PacketOut> GiveUp(const Context& context, slowpath::SlowPathPacket first);
+  // The whole packet, if `part` makes it.
+  std::optional<slowpath::SlowPathPacket> Reassemble(const slowpath::SlowPathPacket& part,
+                                                     std::chrono::steady_clock::time_point now);
+  void CountLost(const slowpath::Reassembly::Lost& lost);
   void Keep(const slowpath::SlowPathOutcome& outcome, const vswitch::Owner& sender, const PacketIn& in,
             std::chrono::steady_clock::time_point now);
 
   const std::function<void(const slowpath::Announcement&)> on_announcement_;
-  const std::chrono::milliseconds resolve_timeout_;
+  const slowpath::Timeouts timeouts_;
   mutable std::mutex mutex_;
   std::shared_ptr<const Context> context_;
   slowpath::Admission admission_;
   slowpath::WaitingPackets<PacketIn> waiting_;
+  slowpath::Reassembly reassembly_;
 };
 
 }  // namespace kasane::ovs

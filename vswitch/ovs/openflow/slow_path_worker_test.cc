@@ -260,6 +260,61 @@ TEST_F(AnnouncementTest, AFloodThroughATunnelCostsNoOtherNetworkItsFailover) {
   EXPECT_EQ(refused(), 47U);
 }
 
+// 300 bytes of echo request to the router from `vm`, as the switch hands over its fragments.
+class EchoInFragmentsTest : public SlowPathWorkerTest {
+ protected:
+  std::vector<PacketIn> Parts(uint32_t id) const {
+    std::vector<PacketIn> parts;
+    const frames::Bytes echo = frames::Echo({kGateway, kVm}, {Ip("10.0.0.1"), Ip("10.0.0.254"), 64}, 1, 300);
+    for (const frames::Bytes& frame : frames::Fragments(echo, 200, id)) {
+      PacketIn in = Expired();
+      in.frame = frame;
+      in.userdata = Userdata(slowpath::SlowPathCause::kEcho);
+      in.in_port = 5;
+      in.registers[5] = 0;
+      parts.push_back(in);
+    }
+    return parts;
+  }
+};
+
+TEST_F(EchoInFragmentsTest, IsAnsweredByTheRouterWithItsLastFragment) {
+  EXPECT_TRUE(worker_.Handle(Parts(1)[0], Time()).empty());
+  const std::vector<PacketOut> out = worker_.Handle(Parts(1)[1], Time());
+  ASSERT_EQ(out.size(), 2U);
+  for (const PacketOut& packet : out) {
+    EXPECT_EQ(packet::Packet(packet.frame).ip_src(), Ip("10.0.0.254"));
+    EXPECT_THAT(packet.actions,
+                AllOf(HasSubstr(fmt::format("set_field:{:#x}->reg1", Expired().registers[1])),
+                      HasSubstr("set_field:0x5->reg5"),
+                      HasSubstr(fmt::format("resubmit(,{})", static_cast<int>(Table::kRoute)))));
+  }
+  EXPECT_FALSE(worker_.NextExpiry());
+  EXPECT_EQ(Dropped(vswitch::DropReason::kReassembly), 0U);
+}
+
+TEST_F(EchoInFragmentsTest, TheSenderOfWhatNeverIsWholeIsToldAndItsFragmentsAreCounted) {
+  worker_.Handle(Parts(1)[0], Time());
+  worker_.Handle(Parts(2)[1], Time());
+  EXPECT_EQ(worker_.NextExpiry(), Time() + slowpath::kReassemblyTimeout);
+  EXPECT_TRUE(worker_.ReleaseWaiting(Time()).empty());
+  const std::vector<PacketOut> out = worker_.ReleaseWaiting(Time() + slowpath::kReassemblyTimeout);
+  ASSERT_EQ(out.size(), 1U) << "not of what has no first fragment";
+  const packet::Packet error(out[0].frame);
+  EXPECT_EQ(error.icmp_type(), 11);
+  EXPECT_EQ(error.icmp_code(), 1);
+  EXPECT_EQ(Dropped(vswitch::DropReason::kReassembly), 2U);
+  EXPECT_FALSE(worker_.NextExpiry());
+}
+
+TEST_F(EchoInFragmentsTest, NothingIsKeptOfAPortThatIsGone) {
+  worker_.Handle(Parts(1)[0], Time());
+  vswitch::HostView view = View();
+  view.ports.erase(PortId("vm"));
+  SetView(view, {{}, 1, 0});
+  EXPECT_FALSE(worker_.NextExpiry());
+}
+
 TEST(SlowPathActionTest, UserdataIsReadAsItWasWritten) {
   EXPECT_EQ(ToAgent(slowpath::SlowPathCause::kTooBig, 1450), "controller(userdata=4b.04.00.00.05.aa)");
   const auto parsed = ParseUserdata(Userdata(slowpath::SlowPathCause::kTooBig, 1450));

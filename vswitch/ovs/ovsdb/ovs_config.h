@@ -1,7 +1,6 @@
 // What an operator configures about the OVS datapath.
 #pragma once
 
-#include <chrono>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -9,7 +8,7 @@
 #include "vswitch/host_view.h"
 #include "vswitch/ovs/translate/flow_table.h"
 #include "vswitch/slowpath/rate_limiter.h"
-#include "vswitch/slowpath/waiting_packets.h"
+#include "vswitch/slowpath/timeouts.h"
 
 namespace kasane::ovs {
 
@@ -25,8 +24,7 @@ struct OvsConfig {
   // What one port may have replicated: broadcast, multicast, unknown unicast. Nothing: no limit.
   std::optional<MeterRate> replication_limit = MeterRate{1000, 1000};
   slowpath::RateLimit slow_path_rate = {};  // Questions that one port, or one other host, may have answered.
-  // So long a packet waits for its next hop; then its sender is told.
-  std::chrono::milliseconds resolve_timeout = slowpath::kResolveTimeout;
+  slowpath::Timeouts slow_path_timeouts = {};
 
   std::string Remote() const { return ovsdb_remote.empty() ? "unix:" + run_dir + "/db.sock" : ovsdb_remote; }
   std::string OpenFlowSocket() const { return run_dir + "/" + bridge + ".mgmt"; }

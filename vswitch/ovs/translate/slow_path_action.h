@@ -31,7 +31,7 @@ struct SlowPathUserdata {
 inline std::optional<SlowPathUserdata> ParseUserdata(std::span<const uint8_t> bytes) {
   if (bytes.size() != kUserdataBytes || bytes[0] != kUserdataMark) return std::nullopt;
   if (bytes[1] < static_cast<uint8_t>(slowpath::SlowPathCause::kNeighbour) ||
-      bytes[1] > static_cast<uint8_t>(slowpath::SlowPathCause::kResolve)) {
+      bytes[1] > static_cast<uint8_t>(slowpath::SlowPathCause::kEcho)) {
     return std::nullopt;
   }
   const uint32_t mtu = uint32_t{bytes[2]} << 24 | uint32_t{bytes[3]} << 16 | uint32_t{bytes[4]} << 8 | bytes[5];

@@ -32,6 +32,16 @@ constexpr std::string_view kBackOnTheLink =
     "push:NXM_OF_ETH_SRC[],push:NXM_OF_ETH_DST[],pop:NXM_OF_ETH_SRC[],pop:NXM_OF_ETH_DST[],set_field:64->nw_"
     "ttl,in_port";
 
+// What may be a part of an echo request to an address of the router goes to the agent, which puts it together:
+// the first fragment says what it is; later ones of IPv6 do not even say their protocol.
+void AddFragments(const std::string& to_it, bool v4, const vswitch::Owner& owner, FlowTable& out) {
+  const std::string ask = ToAgent(slowpath::SlowPathCause::kEcho);
+  Add(out, Table::kRouter, kEcho,
+      fmt::format("{},{},icmp_type={},icmp_code=0,nw_frag=first", v4 ? "icmp" : "icmp6", to_it, v4 ? 8 : 128),
+      ask, owner);
+  Add(out, Table::kRouter, kEcho, fmt::format("{},{},nw_frag=later", v4 ? "icmp" : "ipv6", to_it), ask, owner);
+}
+
 std::string InRouter(uint32_t key) { return fmt::format("{}={:#x}", reg::kRouter, key); }
 
 // The router answers echo requests to its addresses; the reply is routed like any packet of its own, or goes
@@ -51,6 +61,7 @@ void AddOwnAddress(uint32_t key, const IpAddress& ip, const vswitch::Owner& owne
   Add(out, Table::kRouter, kLinkEcho,
       fmt::format("{},{}", echo, v4 ? "nw_src=169.254.0.0/16" : "ipv6_src=fe80::/10"),
       fmt::format("{}{}", reply, kBackOnTheLink), owner);
+  AddFragments(to_it, v4, owner, out);
   AddDrop(out, Table::kRouter, kOwnAddress, fmt::format("{},{}", v4 ? "ip" : "ipv6", to_it), owner,
           vswitch::DropReason::kRouterLocal);
 }
@@ -58,14 +69,15 @@ void AddOwnAddress(uint32_t key, const IpAddress& ip, const vswitch::Owner& owne
 // An echo request to the interface's link-local address is answered on the link that it came from.
 void AddLinkLocal(const vswitch::RouterPort& port, Vni vni, uint32_t key, const vswitch::Owner& owner,
                   FlowTable& out) {
-  Add(out, Table::kRouter, kEcho,
-      fmt::format("icmp6,{},metadata={:#x},dl_dst={},ipv6_dst={},icmp_type=128,icmp_code=0,nw_frag=no",
-                  InRouter(key), vni.value(), port.mac, port.link_local),
+  const std::string to_it = fmt::format("{},metadata={:#x},dl_dst={},ipv6_dst={}", InRouter(key), vni.value(),
+                                        port.mac, port.link_local);
+  Add(out, Table::kRouter, kEcho, fmt::format("icmp6,{},icmp_type=128,icmp_code=0,nw_frag=no", to_it),
       fmt::format("move:NXM_OF_ETH_SRC[]->NXM_OF_ETH_DST[],set_field:{}->eth_src,"
                   "move:NXM_NX_IPV6_SRC[]->NXM_NX_IPV6_DST[],set_field:{}->ipv6_src,set_field:129->icmpv6_type,"
                   "set_field:64->nw_ttl,in_port",
                   port.mac, port.link_local),
       owner);
+  AddFragments(to_it, false, owner, out);
 }
 
 }  // namespace

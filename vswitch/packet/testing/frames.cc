@@ -124,7 +124,7 @@ Bytes Advertisement(const Ethernet& eth, const Ip& ip, const IpAddress& target, 
   return NeighbourMessage(eth, ip, 136, target, 2, tll);
 }
 
-std::vector<Bytes> Fragments(const Bytes& frame, size_t bytes_each) {
+std::vector<Bytes> Fragments(const Bytes& frame, size_t bytes_each, uint32_t id) {
   const bool v4 = frame[12] == 0x08;
   const size_t header = kEthernet + (v4 ? 20 : 40);
   const uint8_t protocol = frame[v4 ? 23 : 20];
@@ -136,6 +136,7 @@ std::vector<Bytes> Fragments(const Bytes& frame, size_t bytes_each) {
     Bytes out(frame.begin(), frame.begin() + static_cast<std::ptrdiff_t>(header));
     if (v4) {
       Put16(out, 16, static_cast<uint16_t>(20 + end - at));
+      Put16(out, 18, id);
       Put16(out, 20, static_cast<uint16_t>((more ? 0x2000 : 0) | offset / 8));
       Put16(out, 24, 0);
       Put16(out, 24, static_cast<uint16_t>(~packet::OnesComplementSum(std::span(out).subspan(kEthernet))));
@@ -144,7 +145,7 @@ std::vector<Bytes> Fragments(const Bytes& frame, size_t bytes_each) {
       out[20] = 44;
       Append(out, Bytes{protocol, 0});
       Append16(out, static_cast<size_t>(offset | (more ? 1 : 0)));
-      Append(out, Bytes{0, 0, 0, 7});
+      packet::Append32(out, id);
     }
     out.insert(out.end(), frame.begin() + static_cast<std::ptrdiff_t>(at),
                frame.begin() + static_cast<std::ptrdiff_t>(end));

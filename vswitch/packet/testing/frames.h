@@ -37,7 +37,8 @@ Bytes Solicitation(const Ethernet& eth, const Ip& ip, const IpAddress& target, c
 Bytes Advertisement(const Ethernet& eth, const Ip& ip, const IpAddress& target, const MacAddress* tll);
 
 // An IP packet (no options, no extension headers) in fragments of `bytes_each` of payload, a multiple of 8.
-std::vector<Bytes> Fragments(const Bytes& frame, size_t bytes_each);
+// `id`: its low 16 bits in IPv4.
+std::vector<Bytes> Fragments(const Bytes& frame, size_t bytes_each, uint32_t id = 7);
 
 // `inner` in VXLAN over UDP over IPv4 or IPv6, from one VTEP to another.
 Bytes Vxlan(const Ethernet& eth, const Ip& outer, uint32_t vni, std::span<const uint8_t> inner);

@@ -24,6 +24,7 @@ struct FakeFacts : NetworkFacts {
   std::map<NetworkId, std::vector<HostId>> members;
   std::map<NetworkId, std::vector<HostId>> routing;
   std::map<RouterId, std::vector<vswitch::RouterPort>> routers;
+  std::map<std::pair<RouterId, IpAddress>, uint32_t> mtus;
 
   std::optional<Vni> FindVni(const NetworkId& network) const override { return Find(vnis, network); }
   std::optional<AddressOwner> FindOwner(const vswitch::ClaimKey& address) const override {
@@ -67,6 +68,9 @@ struct FakeFacts : NetworkFacts {
       }
     }
     return false;
+  }
+  std::optional<uint32_t> FindMtuTo(const RouterId& router, const IpAddress& destination) const override {
+    return Find(mtus, {router, destination});
   }
   std::vector<vswitch::RouterPort> FindInterfaces(const RouterId& router) const override {
     return Find(routers, router).value_or(std::vector<vswitch::RouterPort>());
