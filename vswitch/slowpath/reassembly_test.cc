@@ -38,11 +38,11 @@ size_t CountOf(const std::vector<Reassembly::Lost>& lost) {
 // The datagram of `id`, its middle cut out.
 Frames Datagram(bool v4, uint32_t id) { return frames::Fragments(Echo(v4, 88), 32, id); }
 
-class BothFamilies : public ::testing::TestWithParam<bool> {};
-INSTANTIATE_TEST_SUITE_P(Reassembly, BothFamilies, ::testing::Bool(),
+class BothFamiliesTest : public ::testing::TestWithParam<bool> {};
+INSTANTIATE_TEST_SUITE_P(Reassembly, BothFamiliesTest, ::testing::Bool(),
                          [](const auto& instance) { return instance.param ? "V4" : "V6"; });
 
-TEST_P(BothFamilies, IsWholeWithTheLastFragmentWhicheverItIs) {
+TEST_P(BothFamiliesTest, IsWholeWithTheLastFragmentWhicheverItIs) {
   const Frames parts = Datagram(GetParam(), 9);
   ASSERT_EQ(parts.size(), 3U);
   std::vector<size_t> order = {0, 1, 2};
@@ -62,7 +62,7 @@ TEST_P(BothFamilies, IsWholeWithTheLastFragmentWhicheverItIs) {
   } while (std::next_permutation(order.begin(), order.end()));
 }
 
-TEST_P(BothFamilies, OverlappingFragmentsCostTheDatagramWithWhatIsStillToCome) {
+TEST_P(BothFamiliesTest, OverlappingFragmentsCostTheDatagramWithWhatIsStillToCome) {
   const Frames parts = Datagram(GetParam(), 9);
   const frames::Bytes wide = frames::Fragments(Echo(GetParam(), 88), 40, 9)[0];
   Reassembly reassembly;
@@ -79,7 +79,7 @@ TEST_P(BothFamilies, OverlappingFragmentsCostTheDatagramWithWhatIsStillToCome) {
   EXPECT_FALSE(reassembly.NextExpiry()) << "the id is free again";
 }
 
-TEST_P(BothFamilies, OneThatComesTwiceIsOnlyDiscarded) {
+TEST_P(BothFamiliesTest, OneThatComesTwiceIsOnlyDiscarded) {
   const Frames parts = Datagram(GetParam(), 9);
   Reassembly reassembly;
   for (const size_t n : {size_t{2}, size_t{0}}) {
@@ -89,7 +89,7 @@ TEST_P(BothFamilies, OneThatComesTwiceIsOnlyDiscarded) {
   EXPECT_TRUE(reassembly.Add(Part(parts[1]), Time()).whole);
 }
 
-TEST_P(BothFamilies, TheSamePlaceWithOtherBytesIsNoDuplicate) {
+TEST_P(BothFamiliesTest, TheSamePlaceWithOtherBytesIsNoDuplicate) {
   const Frames parts = Datagram(GetParam(), 9);
   frames::Bytes other = parts[1];
   other.back() ^= 1;
@@ -98,7 +98,7 @@ TEST_P(BothFamilies, TheSamePlaceWithOtherBytesIsNoDuplicate) {
   EXPECT_EQ(CountOf(reassembly.Add(Part(other), Time()).lost), 2U);
 }
 
-TEST_P(BothFamilies, ADatagramEndsOnce) {
+TEST_P(BothFamiliesTest, ADatagramEndsOnce) {
   const Frames longer = Datagram(GetParam(), 9);
   const Frames shorter = frames::Fragments(Echo(GetParam(), 40), 32, 9);
   Reassembly two_ends;
@@ -109,7 +109,7 @@ TEST_P(BothFamilies, ADatagramEndsOnce) {
   EXPECT_EQ(CountOf(behind_the_end.Add(Part(longer[2]), Time()).lost), 2U);
 }
 
-TEST_P(BothFamilies, AllButTheLastHaveAMultipleOfEightBytes) {
+TEST_P(BothFamiliesTest, AllButTheLastHaveAMultipleOfEightBytes) {
   frames::Bytes part = Datagram(GetParam(), 9)[0];
   part.pop_back();
   part[GetParam() ? 17 : 19] -= 1;  // Of its length.
@@ -118,7 +118,7 @@ TEST_P(BothFamilies, AllButTheLastHaveAMultipleOfEightBytes) {
   EXPECT_FALSE(reassembly.NextExpiry());
 }
 
-TEST_P(BothFamilies, WhatNeverIsWholeIsGivenUpAndItsSenderIsTold) {
+TEST_P(BothFamiliesTest, WhatNeverIsWholeIsGivenUpAndItsSenderIsTold) {
   const Frames parts = Datagram(GetParam(), 9);
   Reassembly reassembly;
   reassembly.Add(Part(parts[1]), Time());
@@ -137,7 +137,7 @@ TEST_P(BothFamilies, WhatNeverIsWholeIsGivenUpAndItsSenderIsTold) {
   EXPECT_FALSE(reassembly.TakeExpired(Time() + kReassemblyTimeout).at(0).first) << "the first never came";
 }
 
-TEST_P(BothFamilies, PortsAndNetworksAndRoutersHaveNothingInCommon) {
+TEST_P(BothFamiliesTest, PortsAndNetworksAndRoutersHaveNothingInCommon) {
   const Frames parts = Datagram(GetParam(), 9);
   Reassembly reassembly;
   SlowPathPacket in_another_network = Part(parts[1]);
@@ -152,7 +152,7 @@ TEST_P(BothFamilies, PortsAndNetworksAndRoutersHaveNothingInCommon) {
   EXPECT_TRUE(reassembly.Add(Part(parts[1]), Time()).whole);
 }
 
-TEST_P(BothFamilies, APortBeyondItsShareLosesItsOldest) {
+TEST_P(BothFamiliesTest, APortBeyondItsShareLosesItsOldest) {
   Reassembly reassembly;
   const auto first = [](uint32_t id) { return Datagram(GetParam(), id)[0]; };
   reassembly.Add(Part(first(0), "other"), Time());
@@ -173,7 +173,7 @@ TEST_P(BothFamilies, APortBeyondItsShareLosesItsOldest) {
   EXPECT_FALSE(rest(0, "vm")) << "it was the oldest";
 }
 
-TEST_P(BothFamilies, OthersLeaveRoomForOneOfEach) {
+TEST_P(BothFamiliesTest, OthersLeaveRoomForOneOfEach) {
   Reassembly reassembly;
   for (size_t port = 0; port < 3 * Reassembly::kTotal; ++port) {
     for (uint32_t id = 0; id < Reassembly::kPerSender; ++id) {
@@ -187,7 +187,7 @@ TEST_P(BothFamilies, OthersLeaveRoomForOneOfEach) {
   EXPECT_TRUE(reassembly.Add(Part(parts[2]), Time()).whole);
 }
 
-TEST_P(BothFamilies, ADatagramOfTooManyFragmentsIsRefused) {
+TEST_P(BothFamiliesTest, ADatagramOfTooManyFragmentsIsRefused) {
   const Frames parts = frames::Fragments(Echo(GetParam(), 8 * Reassembly::kFragments), 8, 9);
   ASSERT_EQ(parts.size(), Reassembly::kFragments + 1);
   Reassembly reassembly;
@@ -199,7 +199,7 @@ TEST_P(BothFamilies, ADatagramOfTooManyFragmentsIsRefused) {
   EXPECT_EQ(CountOf(outcome.lost), parts.size());
 }
 
-TEST_P(BothFamilies, TheLargestDatagramFits) {
+TEST_P(BothFamiliesTest, TheLargestDatagramFits) {
   // 65,535 bytes count the header in IPv4, not in IPv6.
   const size_t data = (GetParam() ? 65535 - 20 : 65535) - 8;
   const Frames parts = frames::Fragments(Echo(GetParam(), data), 1232, 9);
@@ -210,7 +210,7 @@ TEST_P(BothFamilies, TheLargestDatagramFits) {
   }
 }
 
-TEST_P(BothFamilies, NothingIsLongerThanALengthCanSay) {
+TEST_P(BothFamiliesTest, NothingIsLongerThanALengthCanSay) {
   // Its last fragment ends behind 65,535 bytes of data; in IPv4 the header makes it too long before that.
   Frames parts = frames::Fragments(Echo(GetParam(), 65520), 1472, 9);
   Reassembly reassembly;
@@ -279,7 +279,7 @@ struct Sent {
   Frames parts;
 };
 
-class RandomFragments : public ::testing::Test {
+class RandomFragmentsTest : public ::testing::Test {
  protected:
   size_t Below(size_t n) { return static_cast<size_t>(random_() % n); }
 
@@ -300,7 +300,7 @@ class RandomFragments : public ::testing::Test {
 
 // Fragments of several datagrams mixed, repeated and left out: those that are all there come out as they were
 // sent, and of the others each fragment is lost, once.
-TEST_F(RandomFragments, MakeWhatWasSent) {
+TEST_F(RandomFragmentsTest, MakeWhatWasSent) {
   size_t wholes = 0;
   for (uint32_t round = 0; round < 2000; ++round) {
     std::vector<std::pair<std::string, frames::Bytes>> wire;
@@ -340,7 +340,7 @@ TEST_F(RandomFragments, MakeWhatWasSent) {
 
 // A few ids only, bytes that are changed anywhere, and more at a time than there is room for: what comes out is
 // well-formed, no fragment is lost twice, and nothing stays.
-TEST_F(RandomFragments, OfAnyKindDoNoHarm) {
+TEST_F(RandomFragmentsTest, OfAnyKindDoNoHarm) {
   size_t added = 0;
   size_t lost = 0;
   size_t wholes = 0;
