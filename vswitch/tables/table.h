@@ -7,7 +7,6 @@
 #include <cstdint>
 #include <map>
 #include <string_view>
-#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -15,8 +14,7 @@
 
 namespace kasane::tables {
 
-// What gives a claimant its right to a key; the lower one wins. Of equal ranks the newer claim wins, then the
-// lower owner, so that all hosts decide alike.
+// What gives a claimant its right to a key; the lower one wins. Of equal ranks the newer claim wins, see Precedes.
 enum class Rank : uint8_t {
   kClaim = 1,       // An address that a port has announced.
   kLocal = 2,       // Configured for a port here.
@@ -67,6 +65,16 @@ struct Claimant {
   bool operator==(const Claimant&) const = default;
 };
 
+// Whether `a` has the better right to a key. Of two claims the one with the larger (sequence, port) is the newer, as in
+// the network state; of others with equal ranks the lower owner wins. So all hosts decide alike.
+template <typename Value>
+bool Precedes(const Claimant<Value>& a, const Claimant<Value>& b) {
+  if (a.rank != b.rank) return a.rank < b.rank;
+  if (a.sequence != b.sequence) return a.sequence > b.sequence;
+  const bool claims = a.rank == Rank::kClaim || a.rank == Rank::kClaimedMac;
+  return claims ? b.owner < a.owner : a.owner < b.owner;
+}
+
 template <typename KeyType, typename ValueType>
 class Table {
  public:
@@ -76,9 +84,7 @@ class Table {
 
   void Add(const Key& key, Claimant<Value> claimant) {
     std::vector<Claimant<Value>>& all = entries_[key];
-    const auto order = [](const Claimant<Value>& c) { return std::tuple(c.rank, ~c.sequence, c.owner); };
-    const auto at = std::upper_bound(all.begin(), all.end(), claimant,
-                                     [&](const auto& a, const auto& b) { return order(a) < order(b); });
+    const auto at = std::upper_bound(all.begin(), all.end(), claimant, Precedes<Value>);
     all.insert(at, std::move(claimant));
   }
 
