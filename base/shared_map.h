@@ -207,6 +207,16 @@ class SharedMap {
   }
   void clear() { *this = SharedMap(); }
 
+  // As std::erase_if.
+  template <typename Predicate>
+  friend size_t erase_if(SharedMap& map, const Predicate& predicate) {
+    const SharedMap before = map;
+    for (const value_type& entry : before) {
+      if (predicate(entry)) map.erase(entry.first);
+    }
+    return before.size() - map.size();
+  }
+
   // To change it, or nullptr. Valid until the map is changed otherwise, or copied.
   Value* Change(const Key& key) {
     if (!contains(key)) return nullptr;

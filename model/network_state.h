@@ -8,7 +8,6 @@
 
 #include <compare>
 #include <cstdint>
-#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -18,6 +17,7 @@
 #include "base/ids.h"
 #include "base/ip_address.h"
 #include "base/mac_address.h"
+#include "base/shared_map.h"
 #include "base/vni.h"
 
 namespace kasane::model {
@@ -240,14 +240,14 @@ AddressClaimId MakeClaimId(const NetworkId& network, const IpAddress& address);
 
 // Readers must expect dangling references: a resource may be rejected on its own, or out of scope here.
 struct NetworkState {
-  std::map<HostId, std::shared_ptr<const Host>> hosts;
-  std::map<NetworkId, std::shared_ptr<const Network>> networks;
-  std::map<SubnetId, std::shared_ptr<const Subnet>> subnets;
-  std::map<PortId, std::shared_ptr<const Port>> ports;
-  std::map<RouterId, std::shared_ptr<const Router>> routers;
-  std::map<FloatingIpId, std::shared_ptr<const FloatingIp>> floating_ips;
-  std::map<SecurityGroupId, std::shared_ptr<const SecurityGroup>> security_groups;
-  std::map<AddressClaimId, std::shared_ptr<const AddressClaim>> address_claims;
+  SharedMap<HostId, std::shared_ptr<const Host>> hosts;
+  SharedMap<NetworkId, std::shared_ptr<const Network>> networks;
+  SharedMap<SubnetId, std::shared_ptr<const Subnet>> subnets;
+  SharedMap<PortId, std::shared_ptr<const Port>> ports;
+  SharedMap<RouterId, std::shared_ptr<const Router>> routers;
+  SharedMap<FloatingIpId, std::shared_ptr<const FloatingIp>> floating_ips;
+  SharedMap<SecurityGroupId, std::shared_ptr<const SecurityGroup>> security_groups;
+  SharedMap<AddressClaimId, std::shared_ptr<const AddressClaim>> address_claims;
 };
 
 }  // namespace kasane::model

@@ -66,7 +66,7 @@ void Renderer::AddNotEnforced(const model::ResourceKey& key, v1::ResourceWithSta
   const model::NetworkState& all = snapshot_->state;
   model::NetworkState alone;
   const auto copy = [](const auto& from, auto& to, const auto& id) {
-    if (const auto it = from.find(id); it != from.end()) to.insert(*it);
+    if (const auto it = from.find(id); it != from.end()) to.emplace(it->first, it->second);
   };
   switch (key.kind) {
     case model::Kind::kHost:

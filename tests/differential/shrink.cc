@@ -11,8 +11,7 @@ namespace {
 
 // A claim goes with its port.
 void EraseClaimsOfNobody(model::NetworkState& state) {
-  std::erase_if(state.address_claims,
-                [&](const auto& entry) { return !state.ports.contains(entry.second->port); });
+  erase_if(state.address_claims, [&](const auto& entry) { return !state.ports.contains(entry.second->port); });
 }
 
 void ErasePort(model::NetworkState& state, const PortId& id) {
@@ -22,23 +21,24 @@ void ErasePort(model::NetworkState& state, const PortId& id) {
 
 void EraseNetwork(model::NetworkState& state, const NetworkId& id) {
   state.networks.erase(id);
-  std::erase_if(state.subnets, [&](const auto& entry) { return entry.second->network == id; });
-  std::erase_if(state.ports, [&](const auto& entry) { return entry.second->network == id; });
+  erase_if(state.subnets, [&](const auto& entry) { return entry.second->network == id; });
+  erase_if(state.ports, [&](const auto& entry) { return entry.second->network == id; });
   EraseClaimsOfNobody(state);
 }
 
 void EraseSubnet(model::NetworkState& state, const SubnetId& id) {
   state.subnets.erase(id);
-  for (auto& [port_id, port] : state.ports) {
+  const auto before = state.ports;
+  for (const auto& [port_id, port] : before) {
     auto changed = std::make_shared<model::Port>(*port);
     std::erase_if(changed->fixed_ips, [&](const model::FixedIp& ip) { return ip.subnet == id; });
-    if (changed->fixed_ips.size() != port->fixed_ips.size()) port = std::move(changed);
+    if (changed->fixed_ips.size() != port->fixed_ips.size()) state.ports[port_id] = std::move(changed);
   }
 }
 
 void EraseRouter(model::NetworkState& state, const RouterId& id) {
   state.routers.erase(id);
-  std::erase_if(state.ports, [&](const auto& entry) {
+  erase_if(state.ports, [&](const auto& entry) {
     return entry.second->role == model::PortRole::kRouterInterface && entry.second->device_id == id.str();
   });
 }

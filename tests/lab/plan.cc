@@ -39,7 +39,7 @@ IpAddress FirstHost(const IpPrefix& prefix) {
 }
 
 template <typename Id, typename T>
-const T* Find(const std::map<Id, std::shared_ptr<const T>>& resources, const Id& id) {
+const T* Find(const SharedMap<Id, std::shared_ptr<const T>>& resources, const Id& id) {
   const auto found = resources.find(id);
   return found == resources.end() ? nullptr : found->second.get();
 }

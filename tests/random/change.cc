@@ -49,7 +49,7 @@ void ChangeVm(NetworkState& state, Random& random, const Change& change) {
 void ErasePort(NetworkState& state, const PortId& id) {
   state.ports.erase(id);
   // A claim goes with its port, as in the controller.
-  std::erase_if(state.address_claims, [&](const auto& entry) { return entry.second->port == id; });
+  erase_if(state.address_claims, [&](const auto& entry) { return entry.second->port == id; });
 }
 
 // One that is plugged here and not in the cloud, or else one elsewhere.

@@ -267,11 +267,11 @@ void CloudBuilder::SetExtraRoutes(model::Router& router) {
 
 void CloudBuilder::ChangeExtraRoutes() {
   if (state_.routers.empty()) return;
-  auto& entry =
-      *std::next(state_.routers.begin(), static_cast<std::ptrdiff_t>(Below(random_, state_.routers.size())));
-  auto router = std::make_shared<model::Router>(*entry.second);
+  const auto entry =
+      std::next(state_.routers.begin(), static_cast<std::ptrdiff_t>(Below(random_, state_.routers.size())));
+  auto router = std::make_shared<model::Router>(*entry->second);
   SetExtraRoutes(*router);
-  entry.second = std::move(router);
+  state_.routers[router->id] = std::move(router);
 }
 
 }  // namespace kasane::random

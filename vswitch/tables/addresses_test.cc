@@ -86,7 +86,8 @@ TEST(TablesAddressesTest, TheNewestClaimHasASharedMac) {
   view.claims[Blue("10.0.0.101")] = {Mac(0x77), PortId("a"), 5};
   EXPECT_TRUE(std::holds_alternative<LocalPlace>(Build(view).macs.Winner({kBlue, Mac(0x77)})->value.place));
   view.claims[Blue("10.0.0.101")].sequence = 4;
-  EXPECT_EQ(Build(view).macs.Winner({kBlue, Mac(0x77)})->owner, OwnerOf("c")) << "the larger port, as everywhere";
+  EXPECT_EQ(Build(view).macs.Winner({kBlue, Mac(0x77)})->owner, OwnerOf("c"))
+      << "the larger port, as everywhere";
 }
 
 TEST(TablesAddressesTest, ARouterAnswersAsOneAndForAnycastWithoutOverride) {

@@ -14,7 +14,8 @@
 
 namespace kasane::tables {
 
-// What gives a claimant its right to a key; the lower one wins. Of equal ranks the newer claim wins, see Precedes.
+// What gives a claimant its right to a key; the lower one wins. Of equal ranks the newer claim wins, see
+// Precedes.
 enum class Rank : uint8_t {
   kClaim = 1,       // An address that a port has announced.
   kLocal = 2,       // Configured for a port here.
@@ -65,8 +66,8 @@ struct Claimant {
   bool operator==(const Claimant&) const = default;
 };
 
-// Whether `a` has the better right to a key. Of two claims the one with the larger (sequence, port) is the newer, as in
-// the network state; of others with equal ranks the lower owner wins. So all hosts decide alike.
+// Whether `a` has the better right to a key. Of two claims the one with the larger (sequence, port) is the
+// newer, as in the network state; of others with equal ranks the lower owner wins. So all hosts decide alike.
 template <typename Value>
 bool Precedes(const Claimant<Value>& a, const Claimant<Value>& b) {
   if (a.rank != b.rank) return a.rank < b.rank;
